@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -123,3 +125,34 @@ def test_generators_of_the_users_are_followed() -> None:
     assert torch.equal(torch.get_rng_state(), before)
     generator.manual_seed(1)
     assert masks(ingot.torch.compile(step.function, nn.Identity(), training=False)) == one
+
+
+@pytest.mark.parametrize("has_thread", [False, True])
+def test_a_seed_given_to_the_default_generator_is_refused(has_thread: bool) -> None:
+    model = nn.Linear(4, 3)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        torch.default_generator.manual_seed(3)
+        return model(x + torch.randn(4))
+
+    is_over = threading.Event()
+    other = threading.Thread(target=is_over.wait)
+    if has_thread:
+        other.start()
+    try:
+        with pytest.raises(
+            ingot.torch.TraceError, match=r"torch\.default_generator is given a seed|generator is seeded"
+        ):
+            ingot.torch.compile(step, model)(torch.ones(2, 4))
+    finally:
+        is_over.set()
+        if has_thread:
+            other.join()
+
+
+def test_draws_of_libraries_from_numpys_generator_are_refused_by_name() -> None:
+    """Those by the generator itself, as SciPy's distributions have it."""
+    model = nn.Linear(4, 3)
+    called = ingot.torch.compile(lambda x: model(x) * np.random.mtrand._rand.rand(), model)
+    with pytest.raises(ingot.torch.TraceError, match=r"each call draws other random numbers of `numpy\.random`"):
+        called(torch.ones(2, 4))

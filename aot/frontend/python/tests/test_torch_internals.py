@@ -139,6 +139,13 @@ def roots_are_taken() -> None:
     assert ops.sym_sqrt(4.0) == 2.0
 
 
+@canary("NN VF")
+def functions_stand_where_torch_looks_them_up() -> None:
+    assert torch.nn.functional._VF is ops.VF
+    assert ops.NN.cross_entropy_loss(torch.zeros(1, 2), torch.tensor([0])).item() == pytest.approx(0.6931, abs=1e-3)
+    assert ops.VF.dropout(torch.ones(2), 0.0, True).sum() == 2
+
+
 @canary("neg_view set_conj set_neg")
 def views_are_negative_or_conjugate() -> None:
     assert ops.neg_view(torch.ones(1)).is_neg() and ops.neg_view(torch.ones(1)).item() == -1
@@ -428,6 +435,19 @@ def guards_compare() -> None:
     assert settings()
     with torch.no_grad():
         assert not settings()
+
+
+@canary("constants_of")
+def tensors_are_found_of_which_others_are_computed() -> None:
+    constant, found = torch.ones(2), list[Any]()
+
+    def called(x: torch.Tensor) -> torch.Tensor:
+        made = x * (constant + 1)
+        found.extend(torch_internals.constants_of([made, 1.0]))
+        return made
+
+    make_fx(called, tracing_mode="fake", _allow_non_fake_inputs=True)(torch.ones(2))
+    assert len(found) == 1 and found[0] is constant
 
 
 @canary("node_of traced_nodes track depends_on is_open")

@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 
 import torch
 
+from ingot.torch.base.errors import TraceError
 from ingot.torch.base.replacements import replaced
 
 _counters: list[torch.Generator] = []
@@ -22,7 +23,7 @@ def counted_streams() -> Iterator[None]:
     """Counts from 1; PyTorch's generator is as before afterwards.
 
     It counts itself where there are no other threads, which would seed it and draw from it meanwhile. Where there are,
-    another one counts, and seeds that the function gives to ``torch.default_generator`` itself are not seen.
+    another one counts. Raises TraceError where ``torch.default_generator`` itself is given a seed meanwhile.
     """
     is_alone = threading.active_count() == 1
     counter = torch.default_generator if is_alone else torch.Generator()
@@ -40,7 +41,12 @@ def counted_streams() -> Iterator[None]:
         counter.manual_seed(1)
         _counters.append(counter)
         undo.callback(_counters.pop)
+        seed, state = torch.default_generator.initial_seed(), torch.default_generator.get_state()
         yield
+        if not is_alone and torch.default_generator.initial_seed() != seed:
+            torch.default_generator.set_state(state)
+            what = "torch.default_generator is given a seed while the function is traced"
+            raise TraceError(what, fix="seed before it is traced: Program(..., seed=...)")
 
 
 def next_stream(generator: torch.Generator | None = None) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from ingot.stablehlo import Place
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import is_users_code, place_in, place_of
 from ingot.torch.base.torch_internals import node_of, pytree, traced_nodes, without_functions
-from ingot.torch.python_state.draws import are_others
+from ingot.torch.python_state.draws import GENERATORS, are_others
 from ingot.torch.python_state.held import Written
 from ingot.torch.python_state.snapshot import Leaf, Snapshot, shown
 
@@ -31,6 +31,7 @@ CALL = "ingot_call"
 CARRY = "keep it in a tensor that is a buffer of the model, or pass it as an argument"
 DRAW = "draw them with torch, or pass them as arguments"
 DRAWING = (random.Random, np.random.Generator, np.random.RandomState, torch.Generator)
+EACH_DRAWS = "each call draws other random numbers of `{path}`"
 MADE_ANEW = "the object that holds it is made anew in each call: change it in one that stays"
 COMPUTE = (
     "a program carries numbers that it computes: write 2.0 ** n for 2 ** n, float(n) for each of map(float, ...), `if` "
@@ -154,6 +155,9 @@ class Repetition:
         """The second call computes something else: what changed in Python by the first is why."""
         before, between, _ = self.snapshots
         changes = [path for path in before.differences(between) if not between.at(path).is_computed]
+        for path in changes:
+            if path in GENERATORS and not are_others(path):
+                return Carried(EACH_DRAWS.format(path=path), path, None, DRAW, {}, place_of(node))
         what = f"the second call does something else than the first, where it comes to {node.name}"
         fix = "what it depends on changes in Python: pass it as an argument"
         if changes:
@@ -194,7 +198,7 @@ def refuse_differences(between: Snapshot, later: Snapshot, change: str = CHANGED
     before, after = between.at(path).text, later.at(path).text
     if before == after:
         draws = isinstance(leaf.read(), DRAWING)
-        what = f"each call draws other random numbers of `{path}`" if draws else f"each call finds another `{path}`"
+        what = EACH_DRAWS.format(path=path) if draws else f"each call finds another `{path}`"
         raise Carried(what, path, leaf, DRAW if draws else CARRY, {})
     what = change.format(path=path, before=before, after=after)
     if leaf.holder and _is_elsewhere(between.leaves.get(path), later.leaves.get(path)):

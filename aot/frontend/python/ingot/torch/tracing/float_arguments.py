@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ingot.torch.base.torch_internals.ops import NN
+from ingot.torch.base.torch_internals.ops import NN, VF
 
 MEAN = 1  # a reduction
 
@@ -64,6 +64,6 @@ def dropout(x: torch.Tensor, p: Any, train: bool) -> Any:
 # Where torch looks functions up, and what makes them of others: NotImplemented where no float is computed.
 FLOAT_ARGUMENTS: dict[tuple[Any, str], Callable[..., Any]] = {
     (torch, "batch_norm"): batch_norm,
-    (torch._VF, "dropout"): dropout,
+    (VF, "dropout"): dropout,
     (NN, "cross_entropy_loss"): cross_entropy_loss,
 }

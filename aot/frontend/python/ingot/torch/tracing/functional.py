@@ -127,6 +127,15 @@ class _Functional(torch.fx.Interpreter):  # type: ignore[misc]  # torch is not c
         self._done: dict[Hashable, _Done | None] = {}
         self._copied: dict[Node, Any] = {}
 
+    def run(self, *arguments: Any) -> Any:
+        """The results of the graph. PyTorch's own loop has a bar of progress, for which tqdm starts a thread."""
+        self.env, self.args_iter = {}, iter(arguments)
+        for node in self.graph.nodes:
+            self.env[node] = self.run_node(node)
+            for last_used in self.user_to_last_uses.get(node, ()):
+                del self.env[last_used]
+        return self.env[self.graph.output_node()]
+
     def get_attr(self, *where: Any) -> Any:
         """A constant."""
         level = functional_level()
