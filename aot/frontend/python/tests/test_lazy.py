@@ -254,7 +254,9 @@ def copied(device: Any) -> Any:
 
 def values_that_decide_shapes(device: Any) -> Any:
     x = tensor(device, 5)
-    return x.nonzero(), torch.unique((x * 2).round()), x.view(torch.int32)
+    repeats = torch.arange(5, device=device)
+    repeated = x.repeat_interleave(repeats), x.repeat_interleave(repeats, output_size=10)
+    return x.nonzero(), torch.unique((x * 2).round()), x.view(torch.int32), repeated
 
 
 def types_that_programs_lack(device: Any) -> Any:

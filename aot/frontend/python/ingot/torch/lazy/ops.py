@@ -41,8 +41,8 @@ SPECIAL: dict[OpOverload, Callable[..., Any]] = {
     aten.is_same_size.default: lambda tensor, other: tensor.shape == other.shape,
     **COMPOSED,
 }
-# Ops whose results have another shape where PyTorch traces them.
-UNTRUE = {aten.multilabel_margin_loss_forward.default}
+# Ops whose shapes PyTorch does not tell without values, or tells wrongly.
+OF_UNKNOWN_SHAPE = {aten.multilabel_margin_loss_forward.default, aten.repeat_interleave.Tensor}
 
 
 def call(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
@@ -63,7 +63,7 @@ def _way(op: OpOverload) -> Way:
         return _each
     if torch.Tag.nondeterministic_seeded in op.tags:
         return draw
-    if op in UNTRUE or not has_row(op):
+    if op in OF_UNKNOWN_SHAPE or not has_row(op):
         return run_by_torch
     return _recorded_into if any(argument.is_out for argument in op._schema.arguments) else _recorded
 
