@@ -44,6 +44,15 @@ CASES: Cases = {
     "mask_column": (lambda x, c: put(x, (slice(None), c), 2.0), (X, truths(5))),
     "where_mask": (lambda x, c: torch.where(c[:, None], x, x * 2), (X, truths(4))),
     "gather": (lambda x, i: x.gather(0, i), (X, AT)),
+    "gather_at_a_scalar": (lambda x, i: x[:1, 0].gather(0, i[0, 0] * 0), (X, AT)),
+    "scatter_at_a_scalar": (
+        lambda x, i: [
+            x[:1, 0].scatter(0, i[0, 0] * 0, 2.0),
+            x[:1, 0].scatter_add(0, i[0, 0] * 0, x[1, 1]),
+            x[:1, 0].scatter_reduce(0, i[0, 0] * 0, x[1, 1], "prod"),
+        ],
+        (X, AT),
+    ),
     "gather_last": (lambda x, i: x.gather(-1, i), (CUBE, whole(5, 3, 4, 2))),
     "take_along_dim": (lambda x, i: torch.take_along_dim(x, i, 0), (X, AT)),
     "scatter": (

@@ -207,7 +207,7 @@ def gather(e: Lowering, x: Value, dim: int, index: Value, sparse_grad: bool = Fa
     every = list(range(x.type.rank))
     return e.gather(
         x,
-        vectors_along(e, index, axis, x.shape[axis]),
+        e.reshape(vectors_along(e, at_least_1d(e, index), axis, x.shape[axis]), (*index.shape, x.type.rank)),
         offset_dims=[],
         collapsed=every,
         index_map=every,
@@ -224,7 +224,9 @@ def scattered(e: Lowering, combine: str, x: Value, dim: int, index: Value, sourc
     if x.type.rank == 0:
         whole, at, update = (e.reshape(v, (1,)) for v in (x, index, updates))
         return e.reshape(scattered(e, combine, whole, 0, at, update), ())
-    axis = e.axis(dim, x.type.rank)
+    axis, index = e.axis(dim, x.type.rank), at_least_1d(e, index)
+    if isinstance(source, Value):
+        updates = at_least_1d(e, updates)
     if updates.type.rank == index.type.rank and updates.shape != index.shape:
         updates = e.slice(updates, [0] * index.type.rank, index.shape, [1] * index.type.rank)
     updates = e.tensor(updates, TensorType(x.dtype, index.shape))
