@@ -182,7 +182,7 @@ def test_other_types_are_traced_again() -> None:
     predict(XS[0])
     with pytest.warns(UserWarning, match="of other shapes or types"):
         torch.testing.assert_close(predict(XS[0].double()), linear(XS[0]).detach())
-    with pytest.raises(TypeError, match="too many positional arguments"):
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
         predict(XS[0], XS[0])
     assert predict.programs == 2
 
@@ -323,11 +323,8 @@ def test_attributes_that_arguments_come_to_have() -> None:
     step(XS[1].clone())
     marked = XS[2].clone()
     marked.scale = 0.5
-    with (
-        pytest.warns(UserWarning, match="traced again"),
-        pytest.raises(ingot.torch.TraceError, match="reads `scale`, an attribute of an argument; pass it"),
-    ):
-        step(marked)
+    with pytest.warns(UserWarning, match="this call is PyTorch's.*reads `scale`, an attribute of an argument; pass it"):
+        assert step(marked).item() == step.function(marked).item()
     assert step.programs == 1
 
 

@@ -33,6 +33,7 @@ QUICK = (
     "data_is_set",
     "decorated_in_each_call",
     "global_counter_is_incremented",
+    "gradients_are_added_and_cleared",
     "lengths_are_packed",
     "lists_have_other_lengths",
     "momentum_is_toggled",

@@ -197,3 +197,26 @@ def step_is_left_out_where_the_loss_is_nan(step: Step) -> None:
 
     for i in range(6):
         train_step(XS[i] / (0.0 if i == 3 else 1.0), YS[i])
+
+
+def gradients_are_added_and_cleared(step: Step) -> None:
+    """As in GANs that train the generator first: its loss adds to gradients of the critic, which clears them."""
+    models = {"generator": mlp(), "critic": mlp()}
+    generator, critic = models.values()
+    optimizers = {name: torch.optim.Adam(model.parameters(), 0.01) for name, model in models.items()}
+
+    @step(models, optimizers)
+    def train_step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        optimizers["generator"].zero_grad()
+        made = F.pad(generator(x), (0, 1))
+        loss = critic(made).square().mean()
+        loss.backward()
+        optimizers["generator"].step()
+        optimizers["critic"].zero_grad()
+        own = F.cross_entropy(critic(x), y) + critic(made.detach()).mean()
+        own.backward()
+        optimizers["critic"].step()
+        return loss + own
+
+    for i in range(6):
+        train_step(XS[i], YS[i])

@@ -169,11 +169,10 @@ class Repetition:
         return error
 
 
-def refuse_shared_memory(state: Mapping[str, torch.Tensor], read: Container[str]) -> None:
+def refuse_shared_memory(state: Mapping[str, torch.Tensor], used: Container[str]) -> None:
     """Raises TraceError where two tensors of the state are one from now on: in a program each has its own memory.
 
-    That is one value in both, unless a call writes one and reads what the other then is: those that are not `read`
-    before they are another tensor may share.
+    A call sees that only if it uses both: one that is not `used`, or not before it is replaced, may share.
     """
     spans: dict[int, list[tuple[int, int, str]]] = {}
     with without_functions():
@@ -181,8 +180,8 @@ def refuse_shared_memory(state: Mapping[str, torch.Tensor], read: Container[str]
             first = tensor.storage_offset()
             last = first + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
             others = spans.setdefault(tensor.untyped_storage()._cdata, [])
-            for other_first, other_last, other in others if tensor.numel() and name in read else ():
-                if other in read and first <= other_last and other_first <= last:
+            for other_first, other_last, other in others if tensor.numel() and name in used else ():
+                if other in used and first <= other_last and other_first <= last:
                     what = f"after the call {other!r} and {name!r} are one memory"
                     raise TraceError(what, fix="copy with clone() or copy_(): a program's state is apart")
             others.append((first, last, name))

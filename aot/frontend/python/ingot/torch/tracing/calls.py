@@ -210,6 +210,7 @@ class Calls:
                     self._places.begin_call()
                     self._fakes.epoch += 1  # a tensor gives the same symbol again within an epoch
                     outputs = self._call((inputs, next_inputs)[call])
+                    used = _used(state.tensors)
                     left = [*attributes.left(), *(f"an argument's {name}" for name in self.asked.left)]
                     found = read() | given_gradients.read() | self._counters() | numbers_lent.read()
                     results += [t.detach() for t in pytree.tree_leaves(outputs) if isinstance(t, torch.Tensor)]
@@ -230,7 +231,7 @@ class Calls:
                             i for i, x in enumerate(inputs) if x.requires_grad and x.grad is not None
                         ]
                         self.shared = shared_by(outputs, stand_ins, inputs)
-                        refuse_shared_memory({name: found[name] for name in state.tensors}, _read(state.tensors))
+                        refuse_shared_memory({name: found[name] for name in state.tensors}, used)
                         start_with(stand_ins, found, subject.missing)
         self._places.refuse_repeated_draws()
         return results
@@ -276,7 +277,7 @@ class Calls:
         return number
 
 
-def _read(state: Named) -> set[str]:
+def _used(state: Named) -> set[str]:
     """The tensors of the state that have been read or written, as they were before the first call."""
     mode = get_proxy_mode()
     assert mode is not None

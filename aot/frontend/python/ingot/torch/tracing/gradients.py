@@ -27,7 +27,8 @@ class Uses:
 
     def __init__(self) -> None:
         self.cleared: set[int] = set()
-        self.used_first: dict[int, Place | None] = {}
+        self._read_first: dict[int, Place | None] = {}
+        self._added_first: dict[int, Place | None] = {}  # and neither read nor cleared since
         self.asked_first: set[int] = set()
         self.added: set[int] = set()
         self.made: set[int] = set()
@@ -37,29 +38,34 @@ class Uses:
     def add(self, parameter: torch.Tensor) -> None:
         """A backward pass adds to it."""
         self.left.add(id(parameter))
-        self._use(parameter)
+        if id(parameter) not in self.cleared:
+            self._added_first.setdefault(id(parameter), user_place())
         self.added.add(id(parameter))
         self.made.add(id(parameter))
 
     def ask(self, parameter: torch.Tensor) -> None:
         """It is read."""
         if not self._is_clearing:
-            self._use(parameter)
+            if id(parameter) not in self.cleared:
+                self._read_first.setdefault(id(parameter), user_place())
             if not {id(parameter)} & (self.cleared | self.added):
                 self.asked_first.add(id(parameter))
 
-    def _use(self, parameter: torch.Tensor) -> None:
-        if id(parameter) not in self.cleared:
-            self.used_first.setdefault(id(parameter), user_place())
+    @property
+    def used_first(self) -> dict[int, Place | None]:
+        """Where it was used as the call before left it; what was only added to it and cleared then is no use."""
+        return self._added_first | self._read_first
 
     def clear(self, parameter: torch.Tensor) -> None:
         """There is none, or zeros, from now on."""
         self.cleared.add(id(parameter))
+        self._added_first.pop(id(parameter), None)
         self.left.discard(id(parameter))
 
     def replace(self, parameter: torch.Tensor) -> None:
         """It is another."""
         self.cleared.add(id(parameter))
+        self._added_first.pop(id(parameter), None)
         self.left.add(id(parameter))
         self.made.add(id(parameter))
 
