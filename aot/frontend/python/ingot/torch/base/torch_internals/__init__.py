@@ -147,7 +147,7 @@ def told_classes(class_of: Callable[[torch.Tensor], type]) -> Iterator[None]:
         del FakeTensor._told
 
     (own,) = gc.get_referents(vars(FakeTensor))
-    own["__class__"] = property(by_thread(class_of, type))
+    own["__class__"] = property(by_thread(class_of, lambda value: type(value)))
     changed()
     try:
         yield
