@@ -263,8 +263,10 @@ def types_that_programs_lack(device: Any) -> Any:
     x, half = tensor(device, 4), torch.complex32
     halves = x.to(half)
     wide = [halves[1:], halves.view(2, 2), torch.zeros(4, dtype=half, device=device).copy_(x)]
+    leaf = tensor(device, 4).requires_grad_()
+    torch.view_as_real(leaf.to(half)).double().sum().backward()
     counts = torch.arange(3, dtype=torch.int32).to(torch.uint16).to(device)
-    return *(y.to(torch.complex64) for y in wide), counts.to(torch.int32) + 1
+    return *(y.to(torch.complex64) for y in wide), counts.to(torch.int32) + 1, leaf.grad
 
 
 def one_loss(device: Any) -> Any:

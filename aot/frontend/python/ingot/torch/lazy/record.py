@@ -39,7 +39,8 @@ def record(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     if torch.Tag.inplace_view in op.tags:
         return _turn(op, args, kwargs)
     results = results_of(op, args, placed(kwargs, "meta"), operands)
-    if not all(x.dtype in DTYPES for x in (*operands, *results) if x is not None):
+    tensors = [x for x in (*operands, *results) if x is not None]
+    if not all(part.dtype in DTYPES for x in tensors for part in (x.seen, x.memory.whole)):
         raise NotImplementedError
     new = [None if any(x is operand for operand in operands) else x for x in results]
     _note(op, args, placed(kwargs, "cpu"), new, is_of_many(op))
