@@ -24,8 +24,12 @@ READING = {"get_lr", "state_dict"}  # methods of schedulers that read what they 
 class NamedAttributes:
     """The attributes that code names, among all that is reached; what only their values name is left out as well."""
 
-    def __init__(self, take: Callable[[Follows | None], Snapshot]) -> None:
-        """`take` gives what is reached where holders are followed."""
+    def __init__(self, take: Callable[[Follows | None], Snapshot], *, libraries_write: bool) -> None:
+        """`take` gives what is reached where holders are followed.
+
+        Where libraries may write, an object that is of one of their classes is followed whole: ``scheduler.step()``.
+        """
+        self._libraries_write = libraries_write
         self.names, self._uncalled = named_in(take(None))
         while True:
             self.snapshot = take(self.follows)
@@ -44,6 +48,8 @@ class NamedAttributes:
 
     def is_whole(self, value: Any) -> bool:
         """Whether code that names no attribute may read it: of a scheduler, whose rates alone are asked for, none."""
+        if self._libraries_write:
+            return any(base not in PLAIN_BASES and not is_users_class(base) for base in type(value).__mro__)
         if isinstance(value, LRScheduler) and self.names is not None and not (READING & self.names):
             return False
         return _is_whole(type(value))

@@ -53,7 +53,7 @@ class Guard:
         self._tensors = [*subject.state.tensors.values()]
         settings = [group for o in subject.state.optimizers.values() for group in o.param_groups]
         apart = {id(value) for value in (*settings, *subject.state.schedulers.values())}
-        self._named = NamedAttributes(self._taken)
+        self._named = NamedAttributes(self._taken, libraries_write=False)
         self._read = read = self._named.snapshot
         reached = [value for value in read.reached() if id(value) not in apart]
         self.unread = [path for path, value in read.held() if _is_unread(value) and not _is_read_with(path, read)]

@@ -73,7 +73,7 @@ class Subject:
 
     def named_attributes(self) -> NamedAttributes:
         """What a call can read and write of it."""
-        return NamedAttributes(lambda follows: Snapshot(self.roots(), {}, follows=follows))
+        return NamedAttributes(lambda follows: Snapshot(self.roots(), {}, follows=follows), libraries_write=True)
 
     def modules(self) -> list[dict[str, Any]]:
         """The global variables of the user's functions that it can reach, of each module once."""
