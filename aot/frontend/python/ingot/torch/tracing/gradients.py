@@ -175,7 +175,7 @@ def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[Names]:
             raise TraceError(
                 f"the gradient of {name!r} lives on after the function, for the next call to use it",
                 uses.used_first[id(parameter)],
-                "call zero_grad() before backward(), or keep gradients as state: Program(..., keep_gradients=True)",
+                "call zero_grad() before backward() or after it, or keep gradients as state: keep_gradients=True",
             )
 
 
