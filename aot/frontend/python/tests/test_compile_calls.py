@@ -261,7 +261,7 @@ def test_steps_that_nobody_has_are_collected() -> None:
     model, step = training(True)
     model.step = step  # which the step's guard holds
     step(XS[0])
-    gone = weakref.ref(step._latest.guard)
+    gone = weakref.ref(step._runs.latest.guard)
     del model, step
     gc.collect()
     assert gone() is None

@@ -27,15 +27,14 @@ from ingot.torch.buckets import Buckets
 from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
 from ingot.torch.optimizers.wrapped import with_wrapped
 from ingot.torch.program import Model, Optimizer, Program, Scheduler, Substituted
-from ingot.torch.python_state.repetition import Carried, Kinds
+from ingot.torch.python_state.repetition import Carried
 from ingot.torch.python_state.snapshot import PLAIN
 from ingot.torch.run import Departed, DisagreementError, Options, Run, settings, shapes_of, tensors_of
 from ingot.torch.running.feed import IndicesOutside
 from ingot.torch.running.redecorated import Programs, programs_of
-from ingot.torch.running.same_code import Comparison
+from ingot.torch.runs import MOST_PROGRAMS, Runs
 from ingot.torch.tracer import Call, Tracer
 
-MOST_PROGRAMS = 8
 MOST_FIRSTS = 3  # calls that are PyTorch's for what they make or raise, before all of their shapes are
 KEEP = "keep it as it is, pass it as a tensor, or allow on_change='retrace'"
 Step = Callable[..., Any]
@@ -59,12 +58,10 @@ class CompiledStep(Substituted):
         functools.update_wrapper(self, function)
         self._name = getattr(function, "__name__", type(function).__name__)
         self.function, self._options, self._programs, self._optimizers = function, options, programs, optimizers
-        self._runs: list[Run] = []
-        self._latest: Run | None = None
+        self._runs = Runs(function, programs)
         self._first: Any = None  # the key of the last call, where that was PyTorch's as it makes what later ones find
         self._firsts: collections.Counter[Any] = collections.Counter()  # how often a call was, by its key
         self._refusals = 0  # calls that were PyTorch's as they could not be traced
-        self._same: list[Comparison] = []  # with the functions of runs that were found, which last as long as they hold
         self._trace = Tracer(self._name, make_program, options, programs, optimizers)
         self._parts = make_program, options, programs, optimizers
         self._bound: weakref.WeakKeyDictionary[Any, CompiledStep] = weakref.WeakKeyDictionary()
@@ -91,9 +88,8 @@ class CompiledStep(Substituted):
                 what = "anomalies are looked for (torch.autograd.set_detect_anomaly)"
                 warnings.warn(f"{self._name}: calls are PyTorch's while {what}", stacklevel=2)
             return self.function(*args, **kwargs)
-        if self._same and not all(same.holds() for same in self._same):
-            self._runs, self._same, self._latest = [], [], None
-        latest, departed = self._latest, []
+        self._runs.drop_others()
+        latest, departed = self._runs.latest, []
         try:
             given = self._positions.of(args, kwargs) if kwargs or self._positions.has_keywords else args
             if latest and (tensors := latest.taken(given)) is not None and latest.holds():
@@ -111,15 +107,15 @@ class CompiledStep(Substituted):
         call = self._call(args)
         if any(run.is_checked for run in departed):
             return self._by_position(*call.given)
-        self._runs = [run for run in self._runs if not run.is_over]
+        self._runs.drop_ended()
         while True:
-            run = self._fitting(call.key, departed)
+            run = self._runs.fitting(call.key, departed)
             is_left = self._firsts[call.key] == MOST_FIRSTS or self._refusals == MOST_PROGRAMS
             if run is None and (self._is_full(call.key) or is_left):
                 return self._by_position(*call.given)
             refusal: TraceError | None = None
             with nullcontext() if run else exclusive():
-                run = run or self._fitting(call.key, departed)  # of another thread, until now
+                run = run or self._runs.fitting(call.key, departed)  # of another thread, until now
                 is_new = run is None
                 try:
                     run = run or self._new_run(call)
@@ -139,7 +135,7 @@ class CompiledStep(Substituted):
                 except RetraceRequired:
                     call = self._call(args)
                 except TraceError as error:
-                    is_untrained = self._latest is None and not self._firsts
+                    is_untrained = self._runs.latest is None and not self._firsts
                     is_fatal = is_untrained or self._options.on_change == "error"
                     if is_fatal and not isinstance(error, LeftToPyTorch):
                         raise
@@ -150,9 +146,9 @@ class CompiledStep(Substituted):
     def _new_run(self, call: Call) -> Run | None:
         """A program that is traced for a call; None where the call is PyTorch's, as later ones may be alike."""
         change = self._refuse_change(call.key) if self._runs else ""
-        if self._runs and self._trace.reads_integers(call, [run.key for run in self._runs]):
+        if self._runs and self._trace.reads_integers(call, self._runs.keys):
             raise RetraceRequired
-        reads_more = bool(change) and self._trace.reads(call, self._changed_numbers(call.key))
+        reads_more = bool(change) and self._trace.reads(call, self._runs.changed_numbers(call.key))
         try:
             run = self._trace(call)
             self._say_traced_again(change, reads_more)
@@ -179,11 +175,6 @@ class CompiledStep(Substituted):
         function = OfTensors(self._by_position, numbers) if numbers else self._by_position
         unpadded = with_tensors(given, integers)[0] if numbers else given
         return Call(key, function, given, example, taken, tensors_of(taken), tensors_of(unpadded), numbers)
-
-    def _fitting(self, key: Any, departed: list[Run]) -> Run | None:
-        """A run that there is, which fits a call and has not `departed` from it."""
-        known = next((r for r in self._runs if r not in departed and r.key == key and r.holds()), None)
-        return known or self._found_of_same(key, departed)
 
     def _note_first(self, key: Any, error: Carried) -> None:
         """Lets a call be PyTorch's that makes what later ones find; raises the error where it is no such call."""
@@ -214,33 +205,18 @@ class CompiledStep(Substituted):
             run.verify(self._name, call.tensors, call.unpadded)
             drop_slots(self._optimizers, known)
             run.verified.append(shapes)
-        self._add(run)
-        self._latest, self._first = run, None
+        self._runs.add(run)
+        self._runs.latest, self._first = run, None
         return run(call.tensors)
-
-    def _found_of_same(self, key: Any, departed: list[Run]) -> Run | None:
-        """A run of an earlier function of the same code over the same values, if one fits."""
-        run: Run
-        for run, same in self._programs.of_same(self.function):
-            if run not in self._runs and run not in departed and run.key == key and run.holds():
-                self._runs.append(run)
-                self._same.append(same)
-                return run
-        return None
 
     def _leave_to_pytorch(self, run: Run, call: Call, error: DisagreementError) -> None:
         """Keeps a training going whose later calls differ; the first call raises, before anything is trained."""
-        if self._latest is None or self._options.on_change == "error":
+        if self._runs.latest is None or self._options.on_change == "error":
             raise error
         run.differing.append(shapes_of(call.unpadded))
-        self._add(run)
+        self._runs.add(run)
         what = f"{self._name}: calls with arguments of these shapes are PyTorch's from now on"
         warnings.warn(f"{what}: {error}", stacklevel=4)
-
-    def _add(self, run: Run) -> None:
-        if all(run is not known for known in self._runs):
-            self._runs.append(run)
-            self._programs.add(self.function, run)
 
     @property
     def programs(self) -> int:
@@ -250,7 +226,7 @@ class CompiledStep(Substituted):
     @property
     def memory_bytes(self) -> int:
         """What its last program holds: state, and the arena of a call; 0 before the first call."""
-        return self._latest.memory_bytes if self._latest else 0
+        return self._runs.latest.memory_bytes if self._runs.latest else 0
 
     def state_dict(self) -> dict[str, Any]:
         """State for a checkpoint, in addition to models and optimizers: with ``seed=...``, the calls so far."""
@@ -262,15 +238,10 @@ class CompiledStep(Substituted):
 
     def _refuse_change(self, key: Any) -> str:
         """Why a program is not enough; raises TraceError where changes are errors."""
-        what = self._what_changed(key)
+        what = f"{self._name}: {self._runs.change(key)}"
         if self._options.on_change == "error":
             raise TraceError(f"{what}; a program has that fixed", fix=KEEP)
         return what
-
-    def _changed_numbers(self, key: Any) -> Kinds:
-        """Numbers of Python's that changed, by their places."""
-        alike = [run for run in self._runs if run.key == key]
-        return alike[-1].guard.numbers() if alike else {}
 
     def _say_traced_again(self, change: str, reads_more: bool) -> None:
         """Says once that a program was not enough, and whether another is for what changed."""
@@ -280,19 +251,14 @@ class CompiledStep(Substituted):
 
     def _is_full(self, key: Any) -> bool:
         """Whether no more programs are traced: further calls are PyTorch's, which is said once."""
-        if len(self._runs) < MOST_PROGRAMS or self._options.on_change == "error":
+        if not self._runs.are_full or self._options.on_change == "error":
             return False
         if self._programs.is_first("full"):
-            what = f"{self._what_changed(key)}; a program has that fixed, and {MOST_PROGRAMS} were traced"
+            what = f"{self._name}: {self._runs.change(key)}; a program has that fixed, and {MOST_PROGRAMS} were traced"
             warnings.warn(
                 f"{what}: calls that are none of theirs are PyTorch's; pass what changes as a tensor", stacklevel=4
             )
         return True
-
-    def _what_changed(self, key: Any) -> str:
-        alike = [run for run in self._runs if run.key == key]
-        why = alike[-1].change() if alike else "its arguments are of other shapes or types, or modes are others"
-        return f"{self._name}: {why}"
 
 
 class PyTorchsStep(CompiledStep):

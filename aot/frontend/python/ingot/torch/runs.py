@@ -1,0 +1,79 @@
+"""The programs that one step has, of which each call takes the one that fits it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ingot.torch.python_state.repetition import Kinds
+from ingot.torch.run import Run
+from ingot.torch.running.redecorated import Programs
+from ingot.torch.running.same_code import Comparison
+
+MOST_PROGRAMS = 8
+
+
+class Runs:
+    """The runs of one function, and those of earlier functions of the same code over the same values."""
+
+    def __init__(self, function: Callable[..., Any], programs: Programs) -> None:
+        self._function, self._programs = function, programs
+        self._runs: list[Run] = []
+        self._same: list[Comparison] = []  # with the functions of runs that were found, which last as long as they hold
+        self.latest: Run | None = None
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    @property
+    def are_full(self) -> bool:
+        """Whether there are as many as there may be."""
+        return len(self._runs) >= MOST_PROGRAMS
+
+    @property
+    def keys(self) -> list[Any]:
+        """What is fixed in each of them."""
+        return [run.key for run in self._runs]
+
+    def drop_others(self) -> None:
+        """Drops all where an earlier function is no longer the same as this one."""
+        if self._same and not all(same.holds() for same in self._same):
+            self._runs, self._same, self.latest = [], [], None
+
+    def drop_ended(self) -> None:
+        """Drops those whose models or optimizers took other memory."""
+        self._runs = [run for run in self._runs if not run.is_over]
+
+    def fitting(self, key: Any, departed: list[Run]) -> Run | None:
+        """A run that there is, which fits a call and has not `departed` from it."""
+        known = next((r for r in self._runs if r not in departed and r.key == key and r.holds()), None)
+        return known or self._found_of_same(key, departed)
+
+    def add(self, run: Run) -> None:
+        """Takes in a run, if it is new."""
+        if all(run is not known for known in self._runs):
+            self._runs.append(run)
+            self._programs.add(self._function, run)
+
+    def change(self, key: Any) -> str:
+        """Why none of them fits a call."""
+        alike = self._alike(key)
+        return alike.change() if alike else "its arguments are of other shapes or types, or modes are others"
+
+    def changed_numbers(self, key: Any) -> Kinds:
+        """Numbers of Python's that changed, by their places."""
+        alike = self._alike(key)
+        return alike.guard.numbers() if alike else {}
+
+    def _alike(self, key: Any) -> Run | None:
+        """The last run of arguments like a call's."""
+        return next((run for run in reversed(self._runs) if run.key == key), None)
+
+    def _found_of_same(self, key: Any, departed: list[Run]) -> Run | None:
+        run: Run
+        for run, same in self._programs.of_same(self._function):
+            if run not in self._runs and run not in departed and run.key == key and run.holds():
+                self._runs.append(run)
+                self._same.append(same)
+                return run
+        return None
