@@ -101,7 +101,7 @@ def call(training: Training, *given: Any) -> Any:
 
 
 def is_traced(step: Any) -> bool:
-    return bool(step._latest._program.graphs)
+    return bool(step._runs.latest._program.graphs)
 
 
 @pytest.fixture
@@ -460,7 +460,7 @@ SCRIPT = """
         return loss
 
     step(torch.ones(4, 3))
-    print("traced" if step._latest._program.graphs else "found")
+    print("traced" if step._runs.latest._program.graphs else "found")
 """
 LIBRARY = """
     import os

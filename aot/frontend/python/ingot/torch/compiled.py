@@ -88,7 +88,8 @@ class CompiledStep(Substituted):
                 what = "anomalies are looked for (torch.autograd.set_detect_anomaly)"
                 warnings.warn(f"{self._name}: calls are PyTorch's while {what}", stacklevel=2)
             return self.function(*args, **kwargs)
-        self._runs.drop_others()
+        if self._runs.same:
+            self._runs.drop_others()
         latest, departed = self._runs.latest, []
         try:
             given = self._positions.of(args, kwargs) if kwargs or self._positions.has_keywords else args

@@ -19,7 +19,7 @@ class Runs:
     def __init__(self, function: Callable[..., Any], programs: Programs) -> None:
         self._function, self._programs = function, programs
         self._runs: list[Run] = []
-        self._same: list[Comparison] = []  # with the functions of runs that were found, which last as long as they hold
+        self.same: list[Comparison] = []  # with the functions of runs that were found, which last as long as they hold
         self.latest: Run | None = None
 
     def __len__(self) -> int:
@@ -37,8 +37,8 @@ class Runs:
 
     def drop_others(self) -> None:
         """Drops all where an earlier function is no longer the same as this one."""
-        if self._same and not all(same.holds() for same in self._same):
-            self._runs, self._same, self.latest = [], [], None
+        if not all(same.holds() for same in self.same):
+            self._runs, self.same, self.latest = [], [], None
 
     def drop_ended(self) -> None:
         """Drops those whose models or optimizers took other memory."""
@@ -74,6 +74,6 @@ class Runs:
         for run, same in self._programs.of_same(self._function):
             if run not in self._runs and run not in departed and run.key == key and run.holds():
                 self._runs.append(run)
-                self._same.append(same)
+                self.same.append(same)
                 return run
         return None
