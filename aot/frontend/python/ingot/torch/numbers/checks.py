@@ -26,6 +26,7 @@ from ingot.torch.base.torch_internals.ops import COND
 aten = torch.ops.aten
 # Frames in these files ask what was asked of them.
 PASSING_FILES = (OWN_FILES, COND.__file__ or "")
+BEFORE_CHOICES = ("TO_BOOL", "EXTENDED_ARG")  # what asks, from Python 3.13 on, and what may stand between
 UNIFORM = (aten.rand.default, aten.rand_like.default)
 
 
@@ -68,8 +69,8 @@ def passing_answer(frame: FrameType) -> bool | None:
     code = {instruction.offset: instruction for instruction in dis.get_instructions(frame.f_code)}
     following = dict(zip(code, list(code)[1:], strict=False))
     test = code.get(frame.f_lasti)
-    if test and test.opname == "TO_BOOL":
-        test = code[following[test.offset]]
+    while test and (test.opname in BEFORE_CHOICES or test.argrepr.startswith("bool(")):  # the latter is a comparison
+        test = code.get(following.get(test.offset, -1))
     if not test or not is_choice(test):
         return None
     jumps_if = test.opname.endswith("IF_TRUE")
