@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch.nn import functional as F
 from torch.utils.data import DataLoader, TensorDataset
+from trainings import Classifier
 
 import ingot.torch
 
@@ -24,7 +24,7 @@ RUNS = 200  # at night
 BATCH, ROWS, FEATURES, CLASSES = 16, 40, 6, 3  # the last batch has 8 rows
 
 
-class Script:
+class Script(Classifier):
     """Trains two epochs; what its threads raise is kept."""
 
     def __init__(self, folder: Path, compiled: bool, seed: int) -> None:
@@ -41,13 +41,6 @@ class Script:
         self.errors: list[BaseException] = []
         self.is_done = threading.Event()
         self.written = 0
-
-    def step(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        self.optimizer.zero_grad()
-        loss = F.cross_entropy(self.model(x), y)
-        loss.backward()
-        self.optimizer.step()
-        return loss
 
     def run(self) -> list[float]:
         """The losses of all steps."""

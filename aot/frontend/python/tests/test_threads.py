@@ -23,6 +23,7 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn import functional as F
+from trainings import Classifier
 
 import ingot.torch
 from ingot.torch.base import replacements
@@ -317,20 +318,13 @@ def test_random_numbers_that_a_step_draws_are_refused_whatever_other_threads_do(
         ingot.torch.Program(model, optimizer).add("step", step, (x, y))
 
 
-class Trainer:
+class Trainer(Classifier):
     """A step, and what other threads write into the same object."""
 
     def __init__(self) -> None:
         self.model, self.optimizer, self.x, self.y = make()
         self.written: list[int] = []
         self.count = 0
-
-    def step(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        self.optimizer.zero_grad()
-        loss = F.cross_entropy(self.model(x), y)
-        loss.backward()
-        self.optimizer.step()
-        return loss
 
     def write(self) -> None:
         self.written.append(self.count)

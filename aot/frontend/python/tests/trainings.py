@@ -37,6 +37,20 @@ def usual_step(model: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tens
     return loss
 
 
+class Classifier:
+    """A training whose step is a method."""
+
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+
+    def step(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        self.optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(self.model(x), y)
+        loss.backward()
+        self.optimizer.step()
+        return loss
+
+
 def agrees(training: Training, folder: Path, steps: int) -> None:
     """Traces, then compares a bundle's steps with PyTorch's; asserts that tracing changed nothing."""
     xs = torch.randn(steps, 6, 3)

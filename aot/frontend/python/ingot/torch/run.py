@@ -159,7 +159,7 @@ class Run:
 
     @property
     def places(self) -> list[tuple[int, Any]]:
-        """Where Python holds the numbers that it carries, and tensors that it captures."""
+        """The places in Python of numbers that the program carries, and of tensors that it captures."""
         return [*(number.place for number in self._subject.state.numbers.values()), *self._captured.places]
 
     @property

@@ -51,7 +51,7 @@ HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_forward_hooks_always_called")
 READERS = (torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__array__, torch.Tensor.__dlpack__)
 
 COMPUTED = (torch.SymInt, torch.SymFloat, torch.SymBool, torch.Tensor)  # what programs compute
-# What is raised of an op, or of a number, where a program cannot do what PyTorch does.
+# Errors of ops and of numbers: a program cannot do what PyTorch does.
 REFUSALS = (TraceError, GuardOnDataDependentSymNode, DataDependentOutputException, DynamicOutputShapeException)
 
 Run = Callable[[Any, Any, Any], Any]  # an op, its arguments, and those with names
@@ -132,7 +132,7 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         return self._ran(func, args, kwargs, place)
 
     def _ran(self, func: Any, args: Any, kwargs: Any, place: Place | None) -> Any:
-        """What an op gives; where it fails, raises what PyTorch raises."""
+        """Runs an op. If it fails, raises PyTorch's own error."""
         try:
             refuse_mixed_types(func, args, kwargs, place)
         except TraceError:
@@ -234,7 +234,7 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
 
 
 def named_in(frame: FrameType | None, value: Any) -> str:
-    """What a frame's code calls a value, by a variable or an attribute of `self`; "" where neither holds it."""
+    """The name of a value in a frame: of a variable, or of an attribute of `self`. Empty if it has none."""
     names = {**frame.f_globals, **frame.f_locals} if frame else {}
     of_self = getattr(names.get("self"), "__dict__", {})
     names |= {f"self.{name}": held for name, held in of_self.items()}
@@ -274,7 +274,7 @@ def to_be_state(path: str, tensor: torch.Tensor) -> str:
 
 
 def of_graph(path: str) -> str:
-    """What to do with a tensor at a path whose gradients go on to what a model computed before the call."""
+    """Advice for a tensor, at a path, that a model computed with gradients before the call."""
     model = path.partition(".")[0] if re.match(r"\w+\.", path) else "model"
     model = "model" if model == "self" else model
     return (

@@ -1,6 +1,6 @@
-"""What a call can read and write in Python: of the user's objects, the attributes that code names.
+"""The part of Python's state that a call can read and write: the attributes of objects that code names.
 
-What else such an object holds belongs to other code, which may change it at any time and in any thread.
+The user's objects may have others. Those belong to other code, which may change them at any time in any thread.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ READING = {"get_lr", "state_dict"}  # methods of schedulers that read what they 
 
 
 class NamedAttributes:
-    """The attributes that code names, among all that is reached; what only their values name is left out as well."""
+    """The attributes that code names. What is reached through others alone is left out."""
 
     def __init__(self, take: Callable[[Follows | None], Snapshot], *, libraries_write: bool) -> None:
         """`take` gives what is reached where holders are followed.
 
-        Where libraries may write, an object that is of one of their classes is followed whole: ``scheduler.step()``.
+        With `libraries_write`, objects of libraries' classes are followed whole, as ``scheduler.step()`` needs.
         """
         self._libraries_write = libraries_write
-        self.names, self._uncalled = named_in(take(None))
+        self.whole = take(None)
+        self.names, self._uncalled = named_in(self.whole)
         while True:
             self.snapshot = take(self.follows)
             if (named := named_in(self.snapshot)) == (self.names, self._uncalled):

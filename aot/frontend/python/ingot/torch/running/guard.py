@@ -47,13 +47,13 @@ class Guard:
         numbers = subject.state.numbers.values()
         self._carried = {place for number in numbers for place in (number.place, number.entry)}
         self._carried |= {place for capture in captures for place in capture.places}
-        self._snapshot = self._taken()
+        self._named = NamedAttributes(self._taken, libraries_write=False)
+        self._snapshot = self._named.whole
         movable = {number.place for number in self._movable()}
         self._moving = {path for path, leaf in self._snapshot.leaves.items() if _place(leaf.read) in movable}
         self._tensors = [*subject.state.tensors.values()]
         settings = [group for o in subject.state.optimizers.values() for group in o.param_groups]
         apart = {id(value) for value in (*settings, *subject.state.schedulers.values())}
-        self._named = NamedAttributes(self._taken, libraries_write=False)
         self._read = read = self._named.snapshot
         reached = [value for value in read.reached() if id(value) not in apart]
         self.unread = [path for path, value in read.held() if _is_unread(value) and not _is_read_with(path, read)]
@@ -156,7 +156,7 @@ class Guard:
             return False
         return path not in self._moving and path not in DRAWS
 
-    def _taken(self, follows: Follows | None = None) -> Snapshot:
+    def _taken(self, follows: Follows | None) -> Snapshot:
         names = {id(t): name for name, t in self._subject.state.tensors.items()}
         return Snapshot(self._subject.roots(), names, follows=follows)
 

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import Places
 from ingot.torch.base.replacements import replaced
-from ingot.torch.base.torch_internals import hooks_of, hooks_of_all, pytree
+from ingot.torch.base.torch_internals import hooks_of, hooks_of_all, pytree, traced_nodes
 from ingot.torch.base.torch_internals.fake_tensors import FakeTensorMode
 from ingot.torch.base.torch_internals.modes import RUN_BACKWARD
 from ingot.torch.base.torch_internals.ops import neg_view
@@ -279,9 +278,7 @@ class Calls:
 
 def _used(state: Named) -> set[str]:
     """The tensors of the state that have been read or written, as they were before the first call."""
-    mode = get_proxy_mode()
-    assert mode is not None
-    placeholders = mode.tracer.graph.find_nodes(op="placeholder")
+    placeholders = [node for node in traced_nodes() if node.op == "placeholder"]
     return {name for name, node in zip(state, placeholders, strict=False) if node.users}
 
 

@@ -194,7 +194,7 @@ def _trace(
 ) -> Trace:
     answers = choices.answers
     run = {"run": functools.partial(run_answered, answers)} if answers else {}
-    reached = subject.reached()
+    reached = named.whole.reached()
     places = Places(capture, attributes(subject.state) | cached(reached), subject.is_guarded, **run)
     calls = Calls(subject, named, fakes(allow_dynamic_output_shape_ops=False), places, choices, watch)
     arguments = calls.arguments()
