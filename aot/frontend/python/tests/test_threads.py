@@ -1,6 +1,7 @@
 """Several threads of a user's process while a step is traced, compiled and compared."""
 
 import builtins
+import collections
 import copy
 import gc
 import io
@@ -324,12 +325,15 @@ class Trainer(Classifier):
     def __init__(self) -> None:
         self.model, self.optimizer, self.x, self.y = make()
         self.written: list[int] = []
+        self.waiting: collections.deque[int] = collections.deque(maxlen=50)
         self.count = 0
 
     def write(self) -> None:
         self.written.append(self.count)
         self.count += 1
         self.last = time.time()
+        for i in range(100):
+            self.waiting.append(i)
         time.sleep(1e-3)
 
 

@@ -256,7 +256,7 @@ def _key(key: Any, names: Names) -> str:
 
 
 def _sequence(sequence: Any, path: str, names: Names) -> Edges:
-    for i, value in enumerate(sequence):
+    for i, value in enumerate(list(sequence)):  # which other threads may change meanwhile
         yield Held(f"{path}[{i}]", value, Element(sequence, i))
 
 
@@ -314,7 +314,7 @@ def _defaults(value: Any, path: str) -> Edges:
     """Numbers that an object has of its class, as it has not set them itself yet."""
     held, met = vars(value), {*vars(value)}
     for base in type(value).__mro__:
-        for name, number in vars(base).items() if is_users_class(base) else ():
+        for name, number in list(vars(base).items()) if is_users_class(base) else ():
             if name not in met and type(number) in (int, float):
                 yield Held(f"{path}.{name}", number, Defaulted(held, name, number))
             met.add(name)

@@ -80,7 +80,7 @@ def _of_attributes(value: Any, snapshot: Snapshot) -> Undo:
     held, was = value.__dict__, dict(value.__dict__)
 
     def put_back() -> None:
-        for name in [name for name in held if name not in was and snapshot.follows_attribute(value, name)]:
+        for name in [name for name in [*held] if name not in was and snapshot.follows_attribute(value, name)]:
             del held[name]
         for name, before in was.items():
             if held.get(name, ABSENT) is not before and snapshot.follows_attribute(value, name):
@@ -133,14 +133,14 @@ def _of_variables(function: Any) -> Iterator[Undo]:
     if is_users(function.__code__.co_filename):
         for name in named - {*function.__globals__, *vars(builtins)}:
             yield functools.partial(function.__globals__.pop, name, None)
-    for name, was in function.__globals__.items():
+    for name, was in [*function.__globals__.items()]:
         if name in named:
             yield functools.partial(function.__globals__.__setitem__, name, was)
 
 
 def _of_class(class_: type) -> Iterator[Undo]:
     yield functools.partial(_register_again, class_, registered_with(class_))
-    for name, was in vars(class_).items():
+    for name, was in [*vars(class_).items()]:
         if not name.startswith("__"):
             yield functools.partial(_set_in_class, class_, name, was)
 

@@ -227,7 +227,7 @@ def shown(value: Any, names: Names) -> Shown:
 
 def order_of(mapping: Any, names: Names) -> str:
     """The keys of a mapping in their order, those without a text of their own by which objects they are."""
-    return ", ".join(_key_of(key, names) for key in mapping)
+    return ", ".join(_key_of(key, names) for key in [*mapping])
 
 
 def _key_of(key: Any, names: Names) -> str:
@@ -238,7 +238,7 @@ def _key_of(key: Any, names: Names) -> str:
 
 def _is_long(values: Any) -> bool:
     """Whether values are compared as one."""
-    every = values.values() if isinstance(values, MAPPINGS) else values
+    every = [*(values.values() if isinstance(values, MAPPINGS) else values)]
     return len(values) > MOST_ELEMENTS and all(isinstance(value, PLAIN) for value in every)
 
 
