@@ -68,6 +68,11 @@ LOSSES: dict[str, Loss] = {
     "label_smoothing": lambda out, y, value: F.cross_entropy(out, y, label_smoothing=value),
     "of_probabilities": lambda out, y, value: F.cross_entropy(out, out.detach().softmax(1), label_smoothing=value),
     "clamped": lambda out, y, value: F.cross_entropy(out.clamp(-value, value), y),
+    "between": lambda out, y, value: F.cross_entropy(out.lerp(out.detach().square(), value), y),
+    "moved": lambda out, y, value: F.cross_entropy(out.clone().lerp_(out.detach().square(), weight=value), y),
+    "annealed": lambda out, y, value: weighted(out, y, 1 - np.exp(-3 * value) + np.float64(0.5) * value),
+    "in_cycles": lambda out, y, value: weighted(out, y, 0.5 * (1 + np.cos(np.pi * np.minimum(value, 1.0)))),
+    "of_an_array": lambda out, y, value: weighted(out, y, (np.array([1.0, 2.0]) * value)[1]),
     "mixed": lambda out, y, value: F.cross_entropy(value * out + (1 - value) * F.one_hot(y, 3), y),
 }
 

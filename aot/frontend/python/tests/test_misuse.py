@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -268,3 +269,20 @@ def test_methods_are_decorated_in_their_class() -> None:
     one, two = Trainer(1.0), Trainer(2.0)
     assert [two.run(X).item(), two.run(x=X).item()] == pytest.approx([2 * one.run(X).item()] * 2)
     assert isinstance(Trainer.run, type(one.run))
+
+
+def test_equal_objects_of_a_class_have_steps_of_their_own() -> None:
+    model, optimizer = made()
+
+    @dataclass
+    class Scaled:
+        name: str
+        factor: float = field(compare=False)
+
+        @ingot.torch.step(model, optimizer)
+        def run(self, x: torch.Tensor) -> torch.Tensor:
+            return self.factor * model(x).square().mean()
+
+    one, two = Scaled("loss", 1.0), Scaled("loss", 2.0)
+    assert one == two
+    assert two.run(X).item() == pytest.approx(2 * one.run(X).item())

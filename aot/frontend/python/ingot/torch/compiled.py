@@ -8,7 +8,6 @@ import inspect
 import os
 import types
 import warnings
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Literal
@@ -64,7 +63,7 @@ class CompiledStep(Substituted):
         self._refusals = 0  # calls that were PyTorch's as they could not be traced
         self._trace = Tracer(self._name, make_program, options, programs, optimizers)
         self._parts = make_program, options, programs, optimizers
-        self._bound: weakref.WeakKeyDictionary[Any, CompiledStep] = weakref.WeakKeyDictionary()
+        self._bound: dict[int, CompiledStep] = {}  # by the id of their object, which they keep
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._positions = Positions(function, inspect.signature(called))
         self._by_position = self._positions.function
@@ -73,9 +72,9 @@ class CompiledStep(Substituted):
         """A function that is decorated in a class is a method of its objects."""
         if owner is None or not isinstance(self.function, types.FunctionType):
             return self
-        if owner not in self._bound:
-            self._bound[owner] = type(self)(types.MethodType(self.function, owner), *self._parts)
-        return self._bound[owner]
+        if id(owner) not in self._bound:
+            self._bound[id(owner)] = type(self)(types.MethodType(self.function, owner), *self._parts)
+        return self._bound[id(owner)]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs once; the first call, and one of other shapes or with other values that are fixed, traces before.

@@ -36,10 +36,13 @@ OF_MATH: dict[str, Callable[..., torch.Tensor]] = {
     )
 } | {"fabs": torch.abs}
 
+IN_NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power"}
+OF_NUMPY = {getattr(np, IN_NUMPY.get(name, name)): op for name, op in OF_MATH.items() if name != "erf"}
+
 
 @contextmanager
 def computed_arithmetic(choices: Choices, variables: Iterable[dict[str, Any]]) -> Iterator[None]:
-    """Python's functions take numbers of the program's: those of `math`, `min`, `max` and `divmod`.
+    """Python's functions take numbers of the program's: those of `math` and NumPy, `min`, `max` and `divmod`.
 
     And `isinstance`, `type` and `id`, where they are looked up among `variables` first: the user's modules.
     """
@@ -49,6 +52,8 @@ def computed_arithmetic(choices: Choices, variables: Iterable[dict[str, Any]]) -
         for name, combine in (("min", torch.sym_min), ("max", torch.sym_max)):
             undo.enter_context(replaced(builtins, name, _extreme(getattr(builtins, name), combine)))
         undo.enter_context(replaced(builtins, "divmod", _divided))
+        for symbolic in (torch.SymInt, torch.SymFloat):
+            undo.enter_context(replaced(symbolic, "__array_ufunc__", _of_numpy(choices), original=_of_objects))
         for symbolic, name in itertools.product(PYTHONS, ("__eq__", "__ne__")):
             undo.enter_context(replaced(symbolic, name, _comparing(getattr(symbolic, name))))
         for symbolic, name in itertools.product((torch.SymInt, torch.SymFloat), DIVIDING):
@@ -97,13 +102,35 @@ ASKING = {"isinstance": _is_of, "type": _Type, "id": _identity}
 def _of_math(function: Callable[..., float], op: Callable[..., torch.Tensor], choices: Choices) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*operands: Any) -> Any:
-        if not any(isinstance(operand, COMPUTED) for operand in operands):
-            return function(*operands)
-        number = op(*(torch.scalar_tensor(operand, dtype=torch.float64) for operand in operands)).item()
-        choices.derive(number, operands)
-        return number
+        is_computed = any(isinstance(operand, COMPUTED) for operand in operands)
+        return _computed(op, operands, choices) if is_computed else function(*operands)
 
     return call
+
+
+def _of_numpy(choices: Choices) -> Callable[..., Any]:
+    """What NumPy calls for a function one of whose operands is a number of the program's."""
+
+    def call(number: Any, function: Any, method: str, *operands: Any, **options: Any) -> Any:
+        are_numbers = all(isinstance(operand, COMPUTED | int | float | np.number) for operand in operands)
+        if function not in OF_NUMPY or method != "__call__" or options or not are_numbers:
+            return _of_objects(number, function, method, *operands, **options)
+        return _computed(OF_NUMPY[function], operands, choices)
+
+    return call
+
+
+def _of_objects(_: Any, function: Any, method: str, *operands: Any, **options: Any) -> Any:
+    """What NumPy makes of numbers that it does not know: it calls their own operators."""
+    objects = (np.array(x, dtype=object) if isinstance(x, COMPUTED) else x for x in operands)
+    return getattr(function, method)(*objects, **options)
+
+
+def _computed(op: Callable[..., torch.Tensor], operands: tuple[Any, ...], choices: Choices) -> Any:
+    """A number of f64 that an op makes of numbers."""
+    number = op(*(torch.scalar_tensor(operand, dtype=torch.float64) for operand in operands)).item()
+    choices.derive(number, operands)
+    return number
 
 
 def _comparing(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

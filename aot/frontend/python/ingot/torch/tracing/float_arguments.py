@@ -61,9 +61,28 @@ def dropout(x: torch.Tensor, p: Any, train: bool) -> Any:
     return x * torch.where(kept.bool(), kept / torch.scalar_tensor(1 - p, dtype=x.dtype), 0.0)
 
 
+def lerp(x: torch.Tensor, end: torch.Tensor, weight: Any) -> Any:
+    """``x.lerp(end, weight)``, whose weight is a tensor."""
+    return _between(torch.Tensor.lerp, x, end, weight)
+
+
+def lerp_(x: torch.Tensor, end: torch.Tensor, weight: Any) -> Any:
+    """``x.lerp_(end, weight)``, as an average of weights moves."""
+    return _between(torch.Tensor.lerp_, x, end, weight)
+
+
+def _between(function: Callable[..., Any], x: torch.Tensor, end: torch.Tensor, weight: Any) -> Any:
+    if not isinstance(weight, torch.SymFloat):
+        return NotImplemented
+    return function(x, end, torch.scalar_tensor(weight, dtype=x.dtype))
+
+
 # Where torch looks functions up, and what makes them of others: NotImplemented where no float is computed.
 FLOAT_ARGUMENTS: dict[tuple[Any, str], Callable[..., Any]] = {
     (torch, "batch_norm"): batch_norm,
+    (torch, "lerp"): lerp,
+    (torch.Tensor, "lerp"): lerp,
+    (torch.Tensor, "lerp_"): lerp_,
     (VF, "dropout"): dropout,
     (NN, "cross_entropy_loss"): cross_entropy_loss,
 }
