@@ -139,10 +139,8 @@ class BlockMaker {
 
   Value* make_iota(const Op& op, const TensorType& type, const TensorPart& parts) {
     const int64_t dim = op.attrs().integer("iota_dimension");
-    Value* inside = ops::iota(b_, type, dim);
-    if (parts[dim].starts.empty()) return inside;
-    Value* start = ops::convert(b_, make_start(parts[dim].starts), type.dtype);
-    return ops::add(b_, inside, ops::broadcast_scalar(b_, start, type.shape));
+    if (parts[dim].starts.empty()) return ops::iota(b_, type, dim);
+    return ops::iota_from(b_, type, dim, make_start(parts[dim].starts));
   }
 
   Value* make_start(const BlockStarts& starts) {

@@ -85,6 +85,23 @@ TEST(Blocks, AttentionInOtherTypes) {
   check_blocks({it.q(DType::kF64), it.k(DType::kF64), it.k(DType::kF64)}, attend, it.blocks(8), {.relative = 1e-6});
 }
 
+// A block's first position may have no value in the type: it is counted, and what comes of it is rounded.
+TEST(Blocks, PositionsOfNarrowTypesAreRoundedOnce) {
+  const Attention it{1, 1, 333, 5, 4};
+  for (const DType dtype : {DType::kBF16, DType::kUI8, DType::kI8, DType::kI32, DType::kF32}) {
+    const auto attend_by_position = [&](GraphBuilder& b, const Values& x) {
+      Value* scores = ops::dot_general(b, x[0], x[1], kScores);
+      const TensorType square{dtype, {it.queries, it.keys}};
+      Value* row = ops::convert(b, ops::iota(b, square, 0), DType::kF32);
+      Value* column = ops::convert(b, ops::iota(b, square, 1), DType::kF32);
+      Value* bias = scaled(b, ops::multiply(b, row, column), 0.01);
+      Value* biased = ops::add(b, scores, ops::broadcast_in_dim(b, bias, scores->type.shape, {2, 3}));
+      return Values{ops::dot_general(b, softmax(b, biased), x[2], kTimesValues)};
+    };
+    check_blocks({it.q(), it.k(), it.k()}, attend_by_position, it.blocks(37));
+  }
+}
+
 // Queries, keys and values side by side in one tensor, heads inside: [batch, time, 3 x heads x depth]. The values come
 // first in their product, and the result has its rows last.
 TEST(Blocks, AttentionThroughViews) {

@@ -154,6 +154,30 @@ TEST(SplitBatch, NarrowSumsAreRoundedOnce) {
   EXPECT_NE(text.find("(tensor<2x4xbf16>, tensor<2x4xbf16>) -> tensor<4x4xf32>"), std::string::npos) << text;
 }
 
+// A part's first position may have no value in the type: it is counted, and what comes of it is rounded.
+TEST(SplitBatch, PositionsOfNarrowTypesAreRoundedOnce) {
+  for (const std::string type : {"bf16", "f8E5M2", "ui8", "i8", "i4", "f32", "i32"}) {
+    SCOPED_TRACE(type);
+    const auto module = canonical(
+        program("%x: tensor<520x4xf32>, %w: tensor<4x4xf32>", "tensor<4x4xf32>",
+                fmt::format("%i = stablehlo.iota dim = 0 : tensor<520x4x{0}>\n"
+                            "%f = stablehlo.convert %i : (tensor<520x4x{0}>) -> tensor<520x4xf32>\n"
+                            "%0 = stablehlo.multiply %f, %x : tensor<520x4xf32>\n"
+                            "%1 = stablehlo.tanh %0 : tensor<520x4xf32>\n"
+                            "%2 = stablehlo.dot_general %x, %1, contracting_dims = [0] x [0] : (tensor<520x4xf32>, "
+                            "tensor<520x4xf32>) -> tensor<4x4xf32>\n"
+                            "%y = stablehlo.add %2, %w : tensor<4x4xf32>\nreturn %y : tensor<4x4xf32>",
+                            type)));
+    const auto changed = copy_module(*module);
+    PassContext context;
+    context.micro_batches = {{"", 8}};
+    EXPECT_TRUE(split_batch(*changed, context));
+    const Function &before = *module->functions[0], &after = *changed->functions[0];
+    const std::vector<RefTensor> arguments = random_arguments(before, 0);
+    expect_equal(evaluate(after, arguments), evaluate(before, arguments), {.ulp = 16, .absolute = 1e-5});
+  }
+}
+
 TEST(SplitBatch, RowsThatDependOnEachOtherAreNamed) {
   // What a batch is normalized by is a mean of what a layer makes.
   const std::string normalized = why_not(

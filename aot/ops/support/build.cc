@@ -56,6 +56,14 @@ Value* iota(GraphBuilder& b, const TensorType& type, int64_t dimension) {
   return b.make(kIota, {}, {{"iota_dimension", IntAttr{dimension}}}, {type});
 }
 
+Value* iota_from(GraphBuilder& b, const TensorType& type, int64_t dimension, Value* start) {
+  const DType dtype = type.dtype;
+  const bool is_exact = is_integer(dtype) ? info(dtype).bits >= 32 : dtype == DType::kF64;
+  const TensorType counted{is_exact ? dtype : DType::kI64, type.shape};
+  Value* first = broadcast_scalar(b, convert(b, start, counted.dtype), type.shape);
+  return convert(b, add(b, iota(b, counted, dimension), first), dtype);
+}
+
 Value* broadcast_in_dim(GraphBuilder& b, Value* x, const Shape& shape, const std::vector<int64_t>& dims) {
   return b.make(kBroadcastInDim, {x}, {{"broadcast_dimensions", dims}},
                 {{x->type.dtype, shape, {}, x->type.quantization}});

@@ -26,6 +26,8 @@ Value* constant(GraphBuilder& b, const TensorType& type, double value);  // a sp
 Value* constant_like(GraphBuilder& b, const Value* x, double value);
 Value* zeros_like(GraphBuilder& b, const Value* x);
 Value* iota(GraphBuilder& b, const TensorType& type, int64_t dimension);
+// The part of an iota from `start` (i64) on. Narrow types are counted in i64 and rounded once, as the whole iota is.
+Value* iota_from(GraphBuilder& b, const TensorType& type, int64_t dimension, Value* start);
 
 // result dimension dims[i] is operand dimension i.
 Value* broadcast_in_dim(GraphBuilder& b, Value* x, const Shape& shape, const std::vector<int64_t>& dims);

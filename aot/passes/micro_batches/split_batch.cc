@@ -151,10 +151,8 @@ class PartBody {
 
   Value* part_of_iota(const Op& op, const TensorType& type, int dim) {
     const int64_t along = op.attrs().integer("iota_dimension");
-    Value* part = ops::iota(b_, type, along);
-    if (along != dim) return part;
-    Value* first = ops::convert(b_, start(op.result()->type.shape[dim]), type.dtype);
-    return ops::add(b_, part, ops::broadcast_scalar(b_, first, type.shape));
+    if (along != dim) return ops::iota(b_, type, along);
+    return ops::iota_from(b_, type, along, start(op.result()->type.shape[dim]));
   }
 
   Value* part_of_broadcast(const Op& op, const TensorType& type, int dim) {
