@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +115,110 @@ def test_a_method_that_only_pytorch_calls_by_name_is_seen() -> None:
     SEEN["scale"] = -1.0
     with pytest.warns(UserWarning, match="it is traced again"):
         step(XS[0])
+
+
+class Game:
+    """As an environment of reinforcement learning."""
+
+    def __init__(self) -> None:
+        self.state = torch.zeros(3).numpy()
+
+    def play(self) -> None:
+        self.state = self.state + 1
+
+
+class Playing(Reporting):
+    """Keeps what its training loop needs, as many scripts do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.game, self.episodes, self.steps, self.temperature = Game(), [0.0], 0, 1.0
+
+    def play(self) -> None:
+        self.game.play()
+        self.episodes.append(float(self.steps))
+        self.steps += 1
+
+
+class Tempered(Playing):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return super().forward(x) / self.temperature
+
+
+def test_attributes_of_a_model_that_no_code_of_a_step_names_may_change() -> None:
+    model = Playing()
+    step = Training(model, True).step
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in XS:
+            model.play()
+            step(x)
+    assert step.programs == 1
+
+
+class Settings:
+    """Its text shows all that it has."""
+
+    def __init__(self) -> None:
+        self.power = 2
+
+    def __str__(self) -> str:
+        return str(self.__dict__)
+
+
+class Trainer:
+    """Calls back what others gave it after each step."""
+
+    def __init__(self, model: nn.Module) -> None:
+        settings = Settings()
+        self.callbacks: list[Callable[[Trainer], None]] = [
+            lambda trainer: SEEN.update({f"{settings}": trainer.loss.item()})
+        ]
+        self.optimizer = optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+        def step(x: torch.Tensor) -> torch.Tensor:
+            model.zero_grad()
+            if x.dim() != 2:
+                raise ValueError(f"{x.dim()} dimensions")
+            loss = model(x).pow(settings.power).mean()
+            loss.backward()
+            self.optimizer.step()
+            return loss
+
+        self.step: Any = ingot.torch.compile(step, model, optimizer)
+
+    def run(self, x: torch.Tensor) -> None:
+        self.loss = self.step(x)
+        for callback in self.callbacks:
+            callback(self)
+
+
+def test_callbacks_of_the_loop_around_may_read_what_changes() -> None:
+    trainer = Trainer(Reporting())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in XS:
+            trainer.run(x)
+    assert trainer.step.programs == 1
+
+
+def doubled(model: nn.Module) -> None:
+    forward = model.forward
+    model.forward = lambda x: forward(x) * 2  # type: ignore[method-assign]
+
+
+def warmer(model: nn.Module) -> None:
+    model.temperature = 2.0  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("change", [doubled, warmer])
+@pytest.mark.filterwarnings("ignore:.*it is traced again")
+def test_those_that_a_step_reads_are_seen(change: Callable[[nn.Module], None]) -> None:
+    runs = []
+    for is_compiled in (True, False):
+        model = made(Tempered)
+        step = Training(model, is_compiled).step
+        losses = [step(x).item() for x in XS[:2]]
+        change(model)
+        runs.append(losses + [step(x).item() for x in XS[2:4]])
+    assert runs[0] == pytest.approx(runs[1], rel=1e-4)

@@ -33,22 +33,28 @@ FORMATTING = {"format", "format_map"}  # by texts that name attributes
 RATES = "get_last_lr"  # a scheduler's method that reads LAST_RATES alone
 CALLED = {"forward", "step"}  # methods that libraries call
 MAKING = {"__init__", "__new__", "__post_init__"}
+MAKERS = {"__class__", "type", "cls"}  # by which code makes objects of a class that it does not name
+SHOWING = {"__str__", "__repr__", "__format__"}
+SHOWN = "a text of an object"
+SHOWERS = {"str", "repr", "ascii", "format", "format_map", "print", "pformat", "substitute", "safe_substitute", SHOWN}
+EXPRESSION = ("LOAD_", "FORMAT_", "BUILD_", "BINARY_", "CALL", "CONVERT_", "PUSH_NULL", "KW_NAMES")  # ops of one
+GENERATED = {"__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__"}  # by dataclasses; these make no objects
 MODULES = "torch.nn."  # whose classes' methods nobody calls but their own code and the user's
 PLAIN_BASES = (object, torch.nn.Module, torch.optim.Optimizer)  # libraries' classes that call no others
 
 
 class Named(NamedTuple):
-    """The names in the code that a call can come to, None where it computes names; and functions that it does not."""
+    """The names in the code that a call can come to, and the user's functions in it; None where it computes names."""
 
     names: set[str] | None
-    uncalled: frozenset[int]  # by identity
+    called: frozenset[int] | None  # by identity
 
 
 def named_in(snapshot: Snapshot) -> Named:
     """What a call can come to among what a snapshot reached."""
     reached = snapshot.reached()
     own = {id(function): function for function in users_functions(reached)}
-    waiting: dict[int, set[str]] = {}
+    functions, waiting = {*own}, dict[int, set[str]]()
     classes = [value for value in reached if isinstance(value, type)]
     bases = {base for class_ in classes if is_users_class(class_) for base in _library_bases(class_)}
     for class_ in classes:
@@ -66,12 +72,14 @@ def named_in(snapshot: Snapshot) -> Named:
         if not ready:
             if RATES in names:
                 names.add(LAST_RATES)
-            return ALL if names & COMPUTED_NAMES or COMPUTED in names else Named(names, frozenset(own))
+            is_all = names & COMPUTED_NAMES or COMPUTED in names
+            return ALL if is_all else Named(names, frozenset(functions - own.keys()))
         for key in ready:
             names.update(name for code in codes(own.pop(key).__code__) for name in _named_by(code))
 
 
-ALL = Named(None, frozenset())
+NONE = Named(set(), frozenset())
+ALL = Named(None, None)
 
 
 def _reads_all(value: Any) -> bool:
@@ -84,8 +92,12 @@ def _reads_all(value: Any) -> bool:
 def _named_by(code: CodeType) -> frozenset[str]:
     """The names in code, and those of attributes in texts: of what it formats, and where it asks for one."""
     names = {*code.co_names}
+    if code.co_filename == "<string>" and code.co_name in GENERATED:
+        names -= MAKERS
     ops = [op for op in dis.get_instructions(code) if op.opname not in ("CACHE", "PRECALL")]
     pairs = [*itertools.pairwise(ops)]
+    if any(_is_formatting(op) and not _is_raised(ops[i + 1 :]) for i, op in enumerate(ops)):
+        names.add(SHOWN)
     if FORMATTING & names:
         texts = [text for text, op in pairs if op.opname in ("LOAD_METHOD", "LOAD_ATTR") and op.argval in FORMATTING]
         names.update(*(_formatted_by(op.argval) if op.opname == "LOAD_CONST" else {COMPUTED} for op in texts))
@@ -94,6 +106,16 @@ def _named_by(code: CodeType) -> frozenset[str]:
         asking = [op for op in ops if op.opname.startswith("LOAD") and op.argval == "hasattr"]
         names.update([text.argval for text in texts] if len(texts) >= len(asking) else [COMPUTED])
     return frozenset(names)
+
+
+def _is_formatting(op: dis.Instruction) -> bool:
+    return op.opname.startswith("FORMAT_") or op.argrepr in ("%", "%=")
+
+
+def _is_raised(ops: Iterable[dis.Instruction]) -> bool:
+    """Whether what was computed before is raised, as the text of an error is."""
+    rest = (op.opname for op in ops if not op.opname.startswith(EXPRESSION))
+    return next(rest, "") == "RAISE_VARARGS"
 
 
 def _library_bases(class_: type) -> list[type]:
@@ -108,11 +130,16 @@ def _called_by(names: set[str], bases: Iterable[type]) -> set[str]:
     """The names, and those in the methods of libraries' classes that are called by them: ``eval`` calls ``train``."""
     found, new = set(names), set(names)
     while new:
-        methods = [vars(base).get(name) for base in bases for name in new]
-        codes_of = [code for m in methods if isinstance(m, FunctionType) for code in codes(m.__code__)]
-        new = {name for code in codes_of for name in code.co_names} - found
+        methods = [(base, vars(base).get(name)) for base in bases for name in new]
+        named = [_named_by_library(base, method) for base, method in methods if isinstance(method, FunctionType)]
+        new = set().union(*named) - found
         found |= new
     return found
+
+
+def _named_by_library(base: type, method: FunctionType) -> set[str]:
+    names = {name for code in codes(method.__code__) for name in code.co_names}
+    return names - MAKERS if base in PLAIN_BASES else names  # those make no objects
 
 
 def _is_text(op: dis.Instruction) -> bool:
@@ -137,12 +164,15 @@ def _got_by(getter: Any) -> list[str]:
 def _methods(class_: type) -> Iterable[tuple[set[str], Any]]:
     """The methods of a class of the user's or of modules, each with names by one of which it is called.
 
-    Those that Python may call at any time are left out. Objects are made by the name of their class.
+    Those that Python may call at any time are left out. Objects are made by the name of their class; their texts are
+    asked for where code formats.
     """
     if not is_users_class(class_) or not all(map(_is_of_modules, _library_bases(class_))):
         return
     for name, value in vars(class_).items():
         if name in MAKING:
-            yield {class_.__name__, "__class__", "type", "cls"}, value
+            yield {class_.__name__, *MAKERS}, value
+        elif name in SHOWING:
+            yield SHOWERS, value
         elif not (name.startswith("__") and name.endswith("__")):
             yield {name}, getattr(value, "__func__", getattr(value, "fget", value))

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import torch
 from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.python_state.held import Entry, Held
-from ingot.torch.python_state.named import PLAIN_BASES, named_in
-from ingot.torch.python_state.reach import OWN_MODULES, is_users_class
+from ingot.torch.python_state.named import NONE, PLAIN_BASES, named_in
+from ingot.torch.python_state.reach import OWN_MODULES, is_users_class, users_functions
 from ingot.torch.python_state.snapshot import CONTAINERS, STATEFUL, Follows, Snapshot
 
 BY_KEY = {"__getattr__", "__getitem__"}
+MODULE_ATTRIBUTES = {*dir(torch.nn.Module()), *vars(torch.nn.Module())}  # which PyTorch itself reads of modules
 READING = {"get_lr", "state_dict"}  # methods of schedulers that read what they hold
 
 
@@ -31,26 +33,42 @@ class NamedAttributes:
         """
         self._libraries_write = libraries_write
         self.whole = take(None)
-        self.names, self._uncalled = named_in(self.whole)
-        while True:
+        self.names, self._called = NONE
+        self._functions: set[int] | None = None  # those that were reached, by identity; others are made later
+        while True:  # what is called, and what it names, until that leads to nothing else
             self.snapshot = take(self.follows)
-            if (named := named_in(self.snapshot)) == (self.names, self._uncalled):
+            if (named := named_in(self.snapshot)) == (self.names, self._called):
+                self._functions = {*map(id, users_functions(self.snapshot.reached()))}
                 return
-            self.names, self._uncalled = named
+            self.names, self._called = named
 
     def follows(self, holder: Any, held: Held) -> bool:
         """Whether code can read what an object of the user's holds, or a function."""
-        if id(holder) in self._uncalled:
+        if self._called is not None and users_functions([holder]) and not self._is_called(id(holder)):
             return False
         read = held.read
         if not isinstance(read, Entry) or not is_object(holder) or read.container is not vars(holder):
             return True
-        return self.names is None or read.key in self.names or self.is_whole(holder)
+        names = self.names_of(holder)
+        return names is None or read.key in names
+
+    def _is_called(self, function: int) -> bool:
+        assert self._called is not None
+        return function in self._called or (self._functions is not None and function not in self._functions)
+
+    def names_of(self, value: Any) -> AbstractSet[str] | None:
+        """The attributes that code can read of an object of the user's; None where it can read all of them."""
+        if self.names is None or self.is_whole(value):
+            return None
+        return self.names | MODULE_ATTRIBUTES if isinstance(value, torch.nn.Module) else self.names
 
     def is_whole(self, value: Any) -> bool:
         """Whether code that names no attribute may read it: of a scheduler, whose rates alone are asked for, none."""
         if self._libraries_write:
-            return any(base not in PLAIN_BASES and not is_users_class(base) for base in type(value).__mro__)
+            is_module = isinstance(value, torch.nn.Module)
+            return is_module or any(
+                base not in PLAIN_BASES and not is_users_class(base) for base in type(value).__mro__
+            )
         if isinstance(value, LRScheduler) and self.names is not None and not (READING & self.names):
             return False
         return _is_whole(type(value))
@@ -58,7 +76,9 @@ class NamedAttributes:
 
 def is_object(value: Any) -> bool:
     """Whether it is an object with attributes that is not compared in another way."""
-    others = (*STATEFUL, *CONTAINERS, torch.nn.Module, torch.optim.Optimizer, types.FunctionType, types.MethodType)
+    if isinstance(value, torch.nn.Module):
+        return is_users_class(type(value)) and not _is_whole(type(value))
+    others = (*STATEFUL, *CONTAINERS, torch.optim.Optimizer, types.FunctionType, types.MethodType)
     is_followed = not isinstance(value, others) and not type(value).__module__.startswith(OWN_MODULES)
     return is_followed and isinstance(getattr(value, "__dict__", None), dict)
 

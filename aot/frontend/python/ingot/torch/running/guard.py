@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import operator
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import torch
@@ -180,8 +181,7 @@ class Guard:
     def _named_in(self, value: Any) -> Read:
         """Reads what the user's code can read of an object."""
         carried = {key for container, key in self._carried if container == id(vars(value))}
-        named = None if self._named.is_whole(value) else self._named.names
-        return functools.partial(_attributes, vars(value), named, carried)
+        return functools.partial(_attributes, vars(value), self._named.names_of(value), carried)
 
     def _is_carried(self, read: Any) -> bool:
         """Whether a number of the program's state is read."""
@@ -250,7 +250,8 @@ def _are_alike(container: Any, other: Any) -> bool:
 def _containers(value: Any) -> list[Any]:
     """What holds the values of an object, to be compared at once."""
     if isinstance(value, torch.nn.Module):
-        return [vars(value), value._parameters, value._buffers, value._modules]
+        own = [] if is_object(value) else [vars(value)]
+        return [*own, value._parameters, value._buffers, value._modules]
     if isinstance(value, torch.optim.Optimizer):
         return [vars(value)]
     if isinstance(value, collections.UserDict):
@@ -269,6 +270,6 @@ def _form(tensor: torch.Tensor) -> tuple[Any, ...]:
         return tuple(tensor.shape), tensor.dtype, tensor.stride()
 
 
-def _attributes(held: dict[str, Any], named: set[str] | None, carried: set[Any]) -> dict[str, Any]:
+def _attributes(held: dict[str, Any], named: AbstractSet[str] | None, carried: set[Any]) -> dict[str, Any]:
     """What code of the user's can read of an object: attributes that it does not name may change, and carried ones."""
     return {name: value for name, value in held.items() if name not in carried and (named is None or name in named)}
