@@ -255,7 +255,7 @@ def chooses_in_too_many_ways() -> Training:
     return Training(model, optimizer, step)
 
 
-@case(r"what the function returns depends on numbers that Python carries")
+@case(r"what the function returns depends on numbers that the program computes")
 def returns_something_else_at_times() -> Training:
     model, optimizer = linear()
     it = 0

@@ -35,6 +35,14 @@ class ValueAsked(TraceError):
     sizes: Sequence[Any] = ()
 
 
+class TooManyWays(ValueAsked):
+    """Python chooses too often by numbers that the program computes."""
+
+
+class OtherResults(TraceError):
+    """A function returns something else where Python chooses otherwise."""
+
+
 class SelectionRefused(TraceError):
     """The number of rows that masks select would have to be known."""
 

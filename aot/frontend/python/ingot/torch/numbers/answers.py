@@ -9,7 +9,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -17,7 +17,7 @@ from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ingot.stablehlo import Place
-from ingot.torch.base.errors import SelectionRefused, TraceError
+from ingot.torch.base.errors import SelectionRefused, TooManyWays, TraceError
 from ingot.torch.base.places import is_users_code, user_place
 from ingot.torch.base.replacements import calling_frame, replaced
 from ingot.torch.base.torch_internals import node_of, without_functions
@@ -39,6 +39,7 @@ class Fixed:
 
     numbers: frozenset[str] = frozenset()
     selections: frozenset[str] = frozenset()
+    is_carried: bool = False  # what Python chooses by numbers that it carries is chosen as for the example, too
 
     def with_those(self, error: BaseException, answers: Answers) -> Fixed:
         """Also what an error is about; the same, where it is about nothing else.
@@ -46,11 +47,13 @@ class Fixed:
         It is about all numbers, where torch does not know what to do with them.
         """
         if not isinstance(error, TraceError):
-            return Fixed(self.numbers | answers.all_numbers(), self.selections)
+            return replace(self, numbers=self.numbers | answers.all_numbers())
+        if isinstance(error, TooManyWays):
+            return replace(self, is_carried=True)
         masks = error.masks if isinstance(error, SelectionRefused) else []
         selections = {line for mask, line in answers.selected if any(mask is other for other in masks)}
         numbers = answers.numbers_in(error) | answers.numbers_of(getattr(error, "sizes", ()))
-        return Fixed(self.numbers | numbers, self.selections | selections)
+        return replace(self, numbers=self.numbers | numbers, selections=self.selections | selections)
 
 
 class Shadow:
@@ -128,7 +131,7 @@ class Answers:
         if isinstance(number, torch.SymBool):
             self.conditions.append(number if value else torch.sym_not(number))
         else:
-            self.conditions.append(torch.scalar_tensor(number, dtype=_dtype(number)).eq(value))
+            self.conditions.append(_is(torch.scalar_tensor(number, dtype=_dtype(number)), value))
         return value
 
     def number(self, made: Any) -> Any:
@@ -214,6 +217,16 @@ def all_of(conditions: Iterable[Any]) -> torch.Tensor:
     """Whether all of some truths hold, which are tensors or computed numbers."""
     truths = [c if isinstance(c, torch.Tensor) else torch.scalar_tensor(c, dtype=torch.bool) for c in conditions]
     return torch.stack([truth.reshape(()) for truth in truths]).all()
+
+
+def _is(number: torch.Tensor, value: float) -> torch.Tensor:
+    """Whether a number is a value, where NaN is NaN and the sign of 0 counts."""
+    if value != value:
+        return number.isnan()
+    is_equal = number.eq(value)
+    if isinstance(value, float) and value == 0:
+        return is_equal & (number.signbit() if math.copysign(1.0, value) < 0 else ~number.signbit())
+    return is_equal
 
 
 def _of_tensor(convert: Callable[[Any], Any]) -> Callable[[torch.Tensor], int]:

@@ -14,7 +14,7 @@ import torch
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ingot.stablehlo import Place
-from ingot.torch.base.errors import ValueAsked
+from ingot.torch.base.errors import TooManyWays, ValueAsked
 from ingot.torch.base.places import is_users_code, user_place
 from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import node_of
@@ -105,7 +105,7 @@ class Choices:
             except GuardOnDataDependentSymNode:
                 if self.is_carried(predicate):
                     passing = self._passing(predicate, frame) if self._are_checked else None
-                    return self._choose(predicate) if passing is None else passing
+                    return self._choose_carried(predicate) if passing is None else passing
                 if not is_users_code(frame) and not self.answers:
                     raise
                 return self._choose_or_pass(predicate, frame)
@@ -149,6 +149,11 @@ class Choices:
         if passing is not None:
             return passing
         return bool(self.answers.answer(predicate)) if self.answers else self._choose(predicate)
+
+    def _choose_carried(self, predicate: torch.SymBool) -> bool:
+        if self.answers and self.answers.fixed.is_carried:
+            return bool(self.answers.answer(predicate))
+        return self._choose(predicate)
 
     def _passing(self, asked: Any, frame: FrameType) -> bool | None:
         """The answer whose opposite only raises; None if there is none."""
@@ -202,10 +207,10 @@ def _truth(asked: Any, answer: bool) -> Any:
     return asked if answer else torch.sym_not(asked)
 
 
-def too_many_ways(place: Place | None) -> ValueAsked:
+def too_many_ways(place: Place | None) -> TooManyWays:
     """The error where a function asks too often."""
     what = f"Python chooses between more than {MOST_WAYS} ways by numbers that the program computes"
-    return ValueAsked(what, place, "use torch.where, or choose by what is fixed when the function is traced")
+    return TooManyWays(what, place, "use torch.where, or choose by what is fixed when the function is traced")
 
 
 def others(given: Sequence[bool], made: Sequence[bool]) -> list[tuple[bool, ...]]:

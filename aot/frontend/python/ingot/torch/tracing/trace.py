@@ -14,7 +14,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 import ingot.torch.text.aten  # noqa: F401  (fills the table, which says what stays whole)
 from ingot.stablehlo import Place
-from ingot.torch.base.errors import LeftToPyTorch, SelectionRefused, SlotsMade, TraceError, ValueAsked
+from ingot.torch.base.errors import LeftToPyTorch, OtherResults, SelectionRefused, SlotsMade, TraceError, ValueAsked
 from ingot.torch.base.places import Places, Reading, module_paths, place_of, user_line
 from ingot.torch.base.raised import is_of_call
 from ingot.torch.base.torch_internals import pytree, same_hook_numbers
@@ -113,7 +113,7 @@ def trace(subject: Subject, *, training: bool, capture: bool, guards: bool = Fal
     """
     try:
         return _ways(subject, training, capture)
-    except (ValueAsked, SelectionRefused) as error:
+    except (ValueAsked, SelectionRefused, OtherResults) as error:
         if not guards:
             raise
         return _guarded(subject, training, capture, error)
@@ -160,17 +160,22 @@ def _ways(
         waiting += others(given, choices.made)
     if not ways:
         raise raised[0]
+    _refuse_other_results(ways, choices.place)
     return ways
 
 
 def refuse_other_ends(ways: list[Trace]) -> None:
-    """Raises TraceError where a function leaves or returns something else as it chose otherwise."""
+    """Raises TraceError where a function leaves something else as it chose otherwise."""
     for way in ways[1:]:
         refuse_differences(ways[0].left, way.left, CHOSEN)
+
+
+def _refuse_other_results(ways: list[Trace], place: Place | None) -> None:
+    """Raises OtherResults where a function returns something else as it chose otherwise, last at a place."""
     kinds = [pytree.tree_map_only(torch.Tensor, lambda t: (t.shape, t.dtype), way.outputs) for way in ways]
     if any(kind != kinds[0] for kind in kinds):
-        what = "what the function returns depends on numbers that Python carries from call to call"
-        raise TraceError(what, fix="return tensors of the same shapes, by the same names, in every call")
+        what = "what the function returns depends on numbers that the program computes, by which Python chooses"
+        raise OtherResults(what, place, "return tensors of the same shapes, by the same names, in every call")
 
 
 def located(carried: Carried, subject: Subject, *, training: bool, capture: bool) -> TraceError:
