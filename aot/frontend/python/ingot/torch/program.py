@@ -40,7 +40,7 @@ from ingot.torch.tracing.captures import Capture, captures_of, lift
 from ingot.torch.tracing.kept_gradients import KeptGradients
 from ingot.torch.tracing.others import seen_as_before
 from ingot.torch.tracing.paths import apart_from, bound, leaves, named_leaves, named_outputs, only
-from ingot.torch.tracing.returned import output_for, refuse_objects_of_tensors
+from ingot.torch.tracing.returned import output_for, refuse_objects_of_tensors, refuse_unfinished
 from ingot.torch.tracing.settings import without_collection
 from ingot.torch.tracing.state import State, stored
 from ingot.torch.tracing.trace import Trace, located, refuse_other_ends, trace
@@ -122,6 +122,7 @@ class Program(EntryPoints):
         self.checked: set[str] = set()  # entry points that change nothing where a check fails
         self.absent: dict[str, set[str]] = {}  # attributes that functions asked arguments for, and which they had not
         self.untouched: dict[str, set[str]] = {}  # tensors of the state that functions neither read nor change
+        self.written: dict[str, set[str]] = {}  # tensors of the state that functions change
         self.unset: dict[str, list[str]] = {}  # where functions leave what they compute, which programs do not
         self.checks: dict[str, list[str]] = {}  # texts that say whether indices in arguments are within, if guarded
         self.gradients: dict[str, list[str]] = {}  # of which parameters functions leave them, where they are not kept
@@ -197,6 +198,7 @@ class Program(EntryPoints):
         inputs += [(capture.name, capture.tensor) for capture in captures]
         takes = [*variables, *numbers, *(Port(path) for path, _ in inputs)]
         starts = {number: held.get() for number, held in subject.state.numbers.items()}
+        refuse_unfinished(traced.outputs)
         if added.guards:
             refuse_objects_of_tensors(traced.outputs)
         else:
@@ -210,6 +212,7 @@ class Program(EntryPoints):
         self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
         self.is_random |= is_random
         self.untouched[name] = set.intersection(*(_untouched(way, subject.state) for way in graphs))
+        self.written[name] = set.union(*(_written(way, subject.state) for way in graphs))
         self.checks[name] = _index_checks(graphs, computed, takes) if added.guards else []
         self.unset[name] = [*dict.fromkeys(path for way in ways for path in way.unset)]
         self.gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.gradients)]
@@ -327,6 +330,7 @@ class Program(EntryPoints):
         kinds: Mapping[str, Kind],
         draws: FoundDraws,
         untouched: list[str],
+        written: list[str],
         is_checked: bool,
     ) -> None:
         """Takes an entry point as it was traced before; `kinds` are of numbers that it carries, by their paths."""
@@ -334,7 +338,7 @@ class Program(EntryPoints):
         self.subjects[name] = self.subject_of(added)
         self.texts[name], self.inputs[name], self.is_random = text, inputs, is_random
         self.checked |= {name} if is_checked else set()
-        self.untouched[name] = {*untouched}
+        self.untouched[name], self.written[name] = {*untouched}, {*written}
         self.checks[name], self.generators[name] = checks, [None] if is_random else []
         self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
         self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
@@ -460,10 +464,20 @@ def _index_checks(graphs: Sequence[Graph], computed: Bounded, takes: Sequence[Po
 
 def _untouched(way: Graph, state: State) -> set[str]:
     """The tensors of a state that a way neither reads nor changes."""
-    nodes = dict(zip(state.tensors, way.module.graph.find_nodes(op="placeholder"), strict=False))
-    after = dict(zip(state.tensors, way.states(len(state.tensors)), strict=True))
+    nodes = _nodes(way, state)
     read = {name for name, node in nodes.items() if any(user.op != "output" for user in node.users)}
-    return {name for name, node in nodes.items() if after[name] is node and name not in read}
+    return nodes.keys() - read - _written(way, state)
+
+
+def _written(way: Graph, state: State) -> set[str]:
+    """The tensors of a state that a way changes."""
+    after = dict(zip(state.tensors, way.states(len(state.tensors)), strict=True))
+    return {name for name, node in _nodes(way, state).items() if after[name] is not node}
+
+
+def _nodes(way: Graph, state: State) -> dict[str, Any]:
+    """What stands for each tensor of a state in a way's graph, by name."""
+    return dict(zip(state.tensors, way.module.graph.find_nodes(op="placeholder"), strict=False))
 
 
 def _counters(state: State) -> dict[str, float]:

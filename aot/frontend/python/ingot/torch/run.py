@@ -20,6 +20,7 @@ from ingot.torch.buckets import Buckets
 from ingot.torch.numbers.index_checks import INDICES_WITHIN
 from ingot.torch.optimizers.schedules import advance, counter
 from ingot.torch.program import Program
+from ingot.torch.python_state.aliases import refuse_arguments
 from ingot.torch.running.apart import Apart
 from ingot.torch.running.captured import Captured
 from ingot.torch.running.feed import Feed
@@ -105,6 +106,7 @@ class Run:
         self._tensors = self._subject.state.tensors | random.tensors
         self._random, self._generators = random, program.generators[ENTRY]
         self._live = Live(self._bundle, options.threads, self._tensors, (other._live for other in others))
+        self._written = {name: self._tensors[name] for name in program.written[ENTRY]}
         self._untouched = {id(self._tensors[name]) for name in program.untouched[ENTRY]}
         numbers = {number.name: number for number in self._subject.changeable}
         given = [row["name"] for row in program.inputs[ENTRY] if row["name"] not in numbers]
@@ -142,7 +144,12 @@ class Run:
         """Whether all that is fixed in it is as it was."""
         if not (self._live.fits() and self.guard.holds()):
             return False
-        return not self._is_more or (self._captured.hold() and self._are_in_tables() and self.gradients.hold())
+        return not self._is_more or (
+            self._captured.hold()
+            and not self._live.overlaps(self._captured())
+            and self._are_in_tables()
+            and self.gradients.hold()
+        )
 
     def uses(self, slot: Any) -> bool:
         """Whether the program reads or changes what an optimizer holds; what is no tensor it may."""
@@ -179,8 +186,14 @@ class Run:
             and (not self._is_padded or self._shapes in self.verified)
             and (self._settings_stay() or self._is_set_alike())
             and not (self._absent and any(self._absent & {*vars(x)} for x in tensors))
+            and not any(map(self._live.is_inside, map(torch.Tensor.data_ptr, tensors)))
         )
         return tensors if are_taken else None
+
+    def refuse_arguments(self, arguments: Sequence[torch.Tensor]) -> None:
+        """Raises TraceError for an argument in the memory of state that the program changes."""
+        if self._live.overlaps(arguments) or not self._live.holds_state():
+            refuse_arguments(arguments, self._written)
 
     def _is_set_alike(self) -> bool:
         """Whether PyTorch is set as it was, in all that is fixed in a program."""
@@ -254,7 +267,8 @@ class Run:
         """Why it is not enough."""
         asked = "Python would be given other values of tensors" if self.has_departed else ""
         changes = self._live.change() or self._captured.change() or self._was_put_back() or self.gradients.change()
-        return changes or asked or self.guard.change()
+        shared = "a tensor that is read is in the memory of the state" if self._live.overlaps(self._captured()) else ""
+        return changes or shared or asked or self.guard.change()
 
     def _was_put_back(self) -> str:
         for schedule in self._schedules:

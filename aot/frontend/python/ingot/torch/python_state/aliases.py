@@ -42,6 +42,15 @@ def refuse_views(constants: Iterable[tuple[torch.Tensor, Place | None]], state: 
             raise TraceError(f"reads a tensor that lies in the memory of {name!r}, and is not it", place, READ)
 
 
+def refuse_arguments(arguments: Iterable[torch.Tensor], written: Tensors) -> None:
+    """Raises TraceError for an argument in the memory of a tensor of the state that a function changes."""
+    spans = _spans(written)
+    for tensor in arguments:
+        if tensor.numel() and (name := _owner(_span_in_memory(tensor), spans)):
+            what = f"an argument is in the memory of {name!r}, which the function changes"
+            raise TraceError(what, fix=f"give a copy, argument.clone(), or read {name!r} in the function")
+
+
 def _owner(span: Span, spans: Mapping[str, Span]) -> str | None:
     """The tensor of the state that has bytes of a span."""
     first, end = span

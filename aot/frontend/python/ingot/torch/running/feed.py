@@ -48,9 +48,9 @@ class Feed:
         ]
         self._call = session.call(name, sources, checks)
         # Made like these, which is faster than of what they are; nobody writes to them, so that they take no memory.
-        self._outputs = [
-            (port.name, torch.empty(port.shape, dtype=getattr(torch, port.element_name))) for port in entry.outputs
-        ]
+        self._outputs = {
+            port.name: torch.empty(port.shape, dtype=getattr(torch, port.element_name)) for port in entry.outputs
+        }
 
     def takes(self, tensors: tuple[Any, ...]) -> bool:
         """Whether these are seen at once to be tensors as the examples were."""
@@ -65,7 +65,7 @@ class Feed:
             tensors = *tensors, *self._captured()
         if not (are_taken and self._are_plain):
             tensors = tuple(map(_plain, tensors))
-        outputs = {name: torch.empty_like(like) for name, like in self._outputs}
+        outputs = dict(zip(self._outputs, map(torch.empty_like, self._outputs.values()), strict=True))
         if not self._call.run(tensors, tuple(outputs.values())):
             raise IndicesOutside
         return outputs

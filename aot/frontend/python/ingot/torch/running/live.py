@@ -41,6 +41,8 @@ class Live:
             self._views = [self.session.state.torch(name) for name in bundle.states]
         self._pointers = [view.data_ptr() for view in self._views]
         self._addresses = addresses(tuple(self._views))
+        ends = [view.data_ptr() + view.nbytes for view in self._views]
+        self.is_inside = range(min(self._pointers, default=0), max(ends, default=0)).__contains__  # an address
         self._forms = [*map(_form, self._tensors)]
         self._are_alike: Callable[..., bool] = lambda *_: False  # once they lie in the session's memory
         self._is_alike = False  # as `fits` found
@@ -63,6 +65,14 @@ class Live:
                 return f"`{name}` is {texts[0]}, and was {texts[1]}"
         return ""
 
+    def overlaps(self, tensors: Iterable[torch.Tensor]) -> bool:
+        """Whether any of the tensors begins in the session's memory."""
+        return any(map(self.is_inside, map(torch.Tensor.data_ptr, tensors)))
+
+    def holds_state(self) -> bool:
+        """Whether the state is in the session's memory."""
+        return are_at(self._tensors, self._addresses)
+
     def take_in(self) -> None:
         """Copies the tensors that do not lie in the session's memory as it has them into it; from then on they do.
 
@@ -72,15 +82,22 @@ class Live:
             return
         refuse_shared(dict(zip(self._names, self._tensors, strict=True)))
         with torch.inference_mode(False), torch.no_grad():
-            for i, (name, tensor, pointer) in enumerate(zip(self._names, self._tensors, self._pointers, strict=True)):
-                value = stored(tensor.detach())
-                if value.data_ptr() != pointer or value.stride() != self._views[i].stride():
-                    if self._views[i].data_ptr() != pointer:  # its memory became another
-                        self._views[i] = self.session.state.torch(name)
-                    view = self._views[i]
-                    view.copy_(value.clone() if value.data_ptr() == pointer else value)
-                    tensor.data = torch.view_as_complex(view) if tensor.is_complex() else view
+            for i, value in self._elsewhere():
+                tensor, pointer = self._tensors[i], self._pointers[i]
+                if self._views[i].data_ptr() != pointer:  # its memory became another
+                    self._views[i] = self.session.state.torch(self._names[i])
+                view = self._views[i].copy_(value)
+                tensor.data = torch.view_as_complex(view) if tensor.is_complex() else view
         self._are_alike = likeness(self._tensors)
+
+    def _elsewhere(self) -> list[tuple[int, torch.Tensor]]:
+        """The values that are not where the session has them, by number; copies of those elsewhere in its memory."""
+        found: list[tuple[int, torch.Tensor]] = []
+        for i, (tensor, pointer, view) in enumerate(zip(self._tensors, self._pointers, self._views, strict=True)):
+            value = stored(tensor.detach())
+            if value.data_ptr() != pointer or value.stride() != view.stride():
+                found.append((i, value.clone() if self.is_inside(value.data_ptr()) else value))
+        return found
 
     def written(self) -> None:
         """Tells PyTorch that the state has other values: backward passes through the old ones are errors."""

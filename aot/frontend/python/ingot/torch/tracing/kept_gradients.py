@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import torch
 
+from ingot.torch.base.errors import TraceError
+from ingot.torch.base.places import user_place
 from ingot.torch.tracing.state import State, gradient_name
 
 
@@ -70,16 +72,28 @@ class LiveGradients:
         return most if self._kept.is_repeated else 1
 
     def take(self) -> Container[str]:
-        """Starts from what is there; None, as after ``zero_grad()``, is zeros, and given by name."""
-        missing = set()
-        for name, parameter, tensor in self._all:
-            if parameter.grad is None:
-                tensor.zero_()
-                missing.add(name)
-            elif parameter.grad is not tensor:
-                tensor.copy_(parameter.grad)
-                parameter.grad = tensor
-        return missing
+        """Starts from what is there; None, as after ``zero_grad()``, is zeros, and given by name.
+
+        Raises TraceError for one tensor that is the gradient of several parameters.
+        """
+        missing = [(name, tensor) for name, parameter, tensor in self._all if parameter.grad is None]
+        others = [each for each in self._all if each[1].grad is not None and each[1].grad is not each[2]]
+        if others:
+            self._refuse_shared()
+        values = [parameter.grad.clone() for _, parameter, _ in others]  # before any is written: they may be swapped
+        for _, tensor in missing:
+            tensor.zero_()
+        for (_, parameter, tensor), value in zip(others, values, strict=True):
+            tensor.copy_(value)
+            parameter.grad = tensor
+        return {name for name, _ in missing}
+
+    def _refuse_shared(self) -> None:
+        names: dict[int, str] = {}
+        for name, parameter, _ in self._all:
+            if parameter.grad is not None and (first := names.setdefault(id(parameter.grad), name)) != name:
+                what = f"one tensor is the gradient of {first!r} and of {name!r}"
+                raise TraceError(what, user_place(), "give each its own: parameter.grad = gradient.clone()")
 
     def leave(self, missing: Container[str]) -> None:
         """Leaves parameters what the function leaves them, where those that are `missing` had None before."""

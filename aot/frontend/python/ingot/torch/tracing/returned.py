@@ -6,8 +6,21 @@ flow on into what makes outputs, which ends in a program: there whoever asks for
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+import inspect
+from collections import deque
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Container,
+    ItemsView,
+    Iterator,
+    KeysView,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, Literal, TypeAlias
 
 import torch
@@ -95,15 +108,36 @@ def output_for(
     return Output(names[id(tensor)], tensor.is_complex(), ends, kept, id(tensor) in numbers)
 
 
-def refuse_objects_of_tensors(outputs: Any) -> None:
-    """Raises TraceError for an object of a class of one's own whose attributes are tensors that the function made."""
+def refuse_unfinished(outputs: Any) -> None:
+    """Raises TraceError for an iterator or a coroutine, whose code would run after the function."""
     for leaf in pytree.tree_leaves(outputs):
-        if isinstance(leaf, torch.Tensor) or not hasattr(leaf, "__dict__"):
-            continue
-        for attribute, value in vars(leaf).items():
+        if isinstance(leaf, Iterator | Awaitable | AsyncIterator):
+            what = f"the function returns a {type(leaf).__name__}, whose code runs after the function"
+            raise TraceError(what, fix="return a list of what it gives, and await outside of the function")
+
+
+def refuse_objects_of_tensors(outputs: Any) -> None:
+    """Raises TraceError for what is no container of PyTorch's pytree, and holds tensors that the function made."""
+    for leaf in pytree.tree_leaves(outputs):
+        kind = type(leaf).__name__
+        for how, value in _held(leaf):
             if any(isinstance(held, FakeTensor) for held in pytree.tree_leaves(value)):
-                what = f"the function returns a {type(leaf).__name__}, whose `{attribute}` is a tensor that it made"
+                what = f"the function returns a {kind}, {how} a tensor that it made"
                 raise TraceError(what, fix="return tensors, or lists, tuples and dicts of them: vars(output)")
+
+
+def _held(leaf: Any) -> Iterator[tuple[str, Any]]:
+    """What an object's attributes are, what it contains, and what a function closes over, and how this is said."""
+    if isinstance(leaf, torch.Tensor | str | bytes):
+        return
+    for attribute, value in getattr(leaf, "__dict__", {}).items():
+        yield f"whose `{attribute}` is", value
+    if isinstance(leaf, dict):
+        yield "which holds", [*leaf.values()]
+    elif isinstance(leaf, list | tuple | set | frozenset | deque | KeysView | ValuesView | ItemsView):
+        yield "which holds", [*leaf]
+    if isinstance(leaf, FunctionType):
+        yield "which closes over", [*inspect.getclosurevars(leaf).nonlocals.values()]
 
 
 def output_of(written: Mapping[str, Any]) -> Output:
