@@ -228,6 +228,22 @@ def attention_is_chosen() -> None:
     assert callable(getattr(torch.nn.attention, ops.CHOOSE_ATTENTION))
 
 
+@canary("modes_around")
+def modes_around_are_seen() -> None:
+    assert modes.modes_around() == []
+    with torch.device("cpu"), fake_tensors.FakeTensorMode():
+        assert modes.modes_around() == []
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x)
+    with hooks, modes.TorchDispatchMode(), torch.overrides.BaseTorchFunctionMode(), torch.autograd.detect_anomaly():
+        starts = [text.split(" ")[:2] for text in modes.modes_around()]
+    assert starts == [
+        ["a", "BaseTorchFunctionMode"],
+        ["a", "TorchDispatchMode"],
+        ["hooks", "are"],
+        ["anomalies", "are"],
+    ]
+
+
 @canary("without_mkldnn")
 def mkldnn_is_left_out() -> None:
     before = torch._C._get_mkldnn_enabled()

@@ -22,6 +22,7 @@ from ingot.torch.base.parts import check_parts
 from ingot.torch.base.raised import is_of_call
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals import pytree
+from ingot.torch.base.torch_internals.modes import modes_around
 from ingot.torch.buckets import Buckets
 from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
 from ingot.torch.optimizers.wrapped import with_wrapped
@@ -82,10 +83,9 @@ class CompiledStep(Substituted):
         Raises TraceError for what cannot be compiled, DisagreementError where the program does something else; what
         the function itself raises in PyTorch: such a call is PyTorch's.
         """
-        if torch.is_anomaly_enabled():
-            if self._programs.is_first("anomaly"):
-                what = "anomalies are looked for (torch.autograd.set_detect_anomaly)"
-                warnings.warn(f"{self._name}: calls are PyTorch's while {what}", stacklevel=2)
+        if modes := modes_around():
+            if self._programs.is_first(modes[0]):
+                warnings.warn(f"{self._name}: calls are PyTorch's while {modes[0]}", stacklevel=2)
             return self.function(*args, **kwargs)
         if self._runs.same:
             self._runs.drop_others()
@@ -114,6 +114,8 @@ class CompiledStep(Substituted):
             if run is None and (self._is_full(call.key) or is_left):
                 return self._by_position(*call.given)
             refusal: TraceError | None = None
+            is_untrained = self._runs.latest is None and not self._firsts
+            is_fatal = is_untrained or self._options.on_change == "error"
             with nullcontext() if run else exclusive():
                 run = run or self._runs.fitting(call.key, departed)  # of another thread, until now
                 is_new = run is None
@@ -126,8 +128,9 @@ class CompiledStep(Substituted):
                     assert run is not None
                     if run.is_checked:
                         return self._by_position(*call.given)
-                    if is_new:
+                    if is_new and is_fatal:
                         raise run.rounded() from None
+                    refusal = run.rounded() if is_new else None
                     departed.append(run)
                 except DisagreementError as error:
                     assert run is not None
@@ -135,8 +138,6 @@ class CompiledStep(Substituted):
                 except RetraceRequired:
                     call = self._call(args)
                 except TraceError as error:
-                    is_untrained = self._runs.latest is None and not self._firsts
-                    is_fatal = is_untrained or self._options.on_change == "error"
                     if is_fatal and not isinstance(error, LeftToPyTorch):
                         raise
                     refusal = error
@@ -200,6 +201,7 @@ class CompiledStep(Substituted):
 
     def _ran(self, run: Run, call: Call) -> Any:
         """What a program gives, which is compared before with PyTorch on arguments of other shapes."""
+        run.refuse_arguments(call.unpadded)
         if self._options.verify and (shapes := shapes_of(call.unpadded)) not in run.verified:
             known = parameters_with_slots(self._optimizers)
             run.verify(self._name, call.tensors, call.unpadded)

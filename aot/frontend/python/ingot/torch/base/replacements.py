@@ -38,6 +38,8 @@ TABLE = (
     Row("an optimizer's module", ANY, "updates stay whole, and counters of steps are tensors"),
     Row("an optimizer that was not given", "zero_grad step", "refused: the program does not have its state"),
     Row("builtins", "min max divmod", "computed by the program for its numbers"),
+    Row("builtins", "print", "a program does not print again"),
+    Row("Logger", "handle", "a program does not print again"),
     Row(
         "math",
         "sqrt exp expm1 log log2 log10 log1p pow sin cos tan sinh cosh tanh asin acos atan atan2 hypot erf fabs "
@@ -183,6 +185,16 @@ def calling_frame() -> FrameType:
     while frame.f_code.co_filename == __file__ and frame.f_back:
         frame = frame.f_back
     return frame
+
+
+def noting(function: Callable[..., Any], note: Callable[[], None]) -> Callable[..., Any]:
+    """A function before each of whose calls something is noted; `calling_frame` sees through it."""
+
+    def noted(*args: Any, **named: Any) -> Any:
+        note()
+        return function(*args, **named)
+
+    return noted
 
 
 @contextmanager

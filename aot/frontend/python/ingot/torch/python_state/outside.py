@@ -1,13 +1,15 @@
-"""What a function reads or writes outside of itself while it is traced: random bytes, clocks and files.
+"""What a function reads or writes outside of itself while it is traced: random bytes, clocks, files and logs.
 
 A program has none of it, so it is refused, or said once where the function may only log it.
 """
 
 from __future__ import annotations
 
+import builtins
 import datetime
 import dis
 import functools
+import logging
 import os
 import random
 import sys
@@ -22,7 +24,7 @@ from ingot.stablehlo import Place
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import GENERATED, STANDARD_LIBRARY, is_users
 from ingot.torch.base.places import place_in, short
-from ingot.torch.base.replacements import calling_frame, is_tracer, replaced
+from ingot.torch.base.replacements import calling_frame, is_tracer, noting, replaced
 from ingot.torch.python_state.held import Variable
 from ingot.torch.python_state.noted import note
 from ingot.torch.python_state.reach import codes, global_names, imported_names, users_functions
@@ -38,6 +40,9 @@ TELLING = {
 ABOUT_FILES = (os.stat, os.lstat, os.access)  # by which os.path and pathlib ask whether there is one, and what it is
 ENTROPY = ((os, "urandom"), (random, "_urandom"))
 IMPORTING = "<frozen importlib"  # begins the file names of what imports modules
+PRINTING = ((builtins, "print"), (logging.Logger, "handle"))
+READ_BETWEEN = "pass what decides as an argument, or read it between steps"
+PRINT_BETWEEN = "return what is to be printed, and print it between steps"
 OPENED, LISTED = "open", ("os.listdir", "os.scandir")  # events that are audited
 
 _reading: list[set[str]] = []  # what was said, of the traces that run
@@ -45,7 +50,7 @@ _reading: list[set[str]] = []  # what was said, of the traces that run
 
 @contextmanager
 def watched_outside(modules: Iterable[dict[str, Any]], reached: Iterable[Any], said: set[str]) -> Iterator[None]:
-    """Refuses random bytes and written files; says what is read, where it is not `said`.
+    """Refuses random bytes and written files; says what is read or printed, where it is not `said`.
 
     `modules` are the user's global variables, `reached` what the function can reach.
     """
@@ -63,6 +68,9 @@ def watched_outside(modules: Iterable[dict[str, Any]], reached: Iterable[Any], s
             undo.enter_context(replaced(module, original.__name__, substitute))
         for module, name in ENTROPY:
             undo.enter_context(replaced(module, name, functools.partial(_draw, getattr(module, name))))
+        note_printing = functools.partial(_note_printing, said)
+        for owner, name in PRINTING:
+            undo.enter_context(replaced(owner, name, noting(getattr(owner, name), note_printing)))
         for names in modules:
             for name, value in [(n, v) for n, v in names.items() if callable(v) and _is_substituted(v, substitutes)]:
                 undo.enter_context(replaced(names, name, substitutes[value]))
@@ -80,6 +88,11 @@ def _read_clock(clock: Callable[..., Any], most: int, said: set[str], *args: Any
     if len(args) <= most and is_users(frame.f_code.co_filename):
         _say(f"reads time.{clock.__name__}()", frame, said)
     return clock(*args)
+
+
+def _note_printing(said: set[str]) -> None:
+    if frame := _asking(calling_frame()):
+        _say("prints", frame, said, PRINT_BETWEEN)
 
 
 def _ask_about(ask: Callable[..., Any], said: set[str], path: Any, *args: Any, **named: Any) -> Any:
@@ -146,15 +159,11 @@ def _lines_that_read(code: CodeType, names: Iterable[str]) -> Iterator[int]:
             yield instruction.positions.lineno
 
 
-def _say(what: str, frame: FrameType, said: set[str]) -> None:
-    _say_at(what, place_in(frame), said)
+def _say(what: str, frame: FrameType, said: set[str], fix: str = READ_BETWEEN) -> None:
+    _say_at(what, place_in(frame), said, fix)
 
 
-def _say_at(what: str, place: Place, said: set[str]) -> None:
+def _say_at(what: str, place: Place, said: set[str], fix: str = READ_BETWEEN) -> None:
     if str(place) not in said:
         said.add(str(place))
-        warnings.warn(
-            f"{place}: {what} while the function is traced, and a program never again; "
-            "pass what decides as an argument, or read it between steps",
-            stacklevel=2,
-        )
+        warnings.warn(f"{place}: {what} while the function is traced, and a program never again; {fix}", stacklevel=2)

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.overrides import _get_current_function_mode_stack
+from torch.utils._device import DeviceContext
 from torch.utils._mode_utils import no_dispatch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 from torch.utils._python_dispatch import _disable_current_modes as no_modes
 
 __all__ = ["TorchDispatchMode", "no_dispatch", "no_modes"]
@@ -25,6 +27,19 @@ def current_autograd_node() -> Any:
 def next_sequence_number() -> int:
     """The number that the next node of the autograd graph has."""
     return int(torch._C._autograd._get_sequence_nr())
+
+
+def modes_around() -> list[str]:
+    """Says which modes and hooks are around a call: with them PyTorch may do something else than alone."""
+    hooks, is_checked = torch._C._autograd._top_saved_tensors_default_hooks(True), torch._C.is_anomaly_enabled()
+    if not (hooks or is_checked or torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack()):
+        return []
+    modes = [mode for mode in _get_current_function_mode_stack() if not isinstance(mode, DeviceContext)]
+    modes += [mode for mode in _get_current_dispatch_mode_stack() if not mode.is_infra_mode()]
+    kinds = [type(mode) for mode in modes if not type(mode).__module__.startswith("ingot.")]
+    said = [f"a {kind.__name__} sees what it does" for kind in kinds]
+    said += ["hooks are given saved tensors (torch.autograd.graph.saved_tensors_hooks)"] if hooks else []
+    return [*said, *(["anomalies are looked for (torch.autograd.set_detect_anomaly)"] if is_checked else [])]
 
 
 @contextmanager

@@ -136,7 +136,7 @@ def select(e: Lowering, x: Value, dim: int, index: int) -> Value:
     """x[index] along a dimension, which goes."""
     axis = e.axis(dim, x.type.rank)
     if isinstance(index, Value):
-        raise e.refuse("an index that is computed needs torch.index_select")
+        raise e.refuse("an index that is computed needs torch.index_select, and index_copy_ to write")
     at = index + x.shape[axis] if index < 0 else index
     return e.reshape(e.slice_dim(x, axis, at, at + 1), e.result.shape)
 
