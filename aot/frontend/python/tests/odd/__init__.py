@@ -41,3 +41,19 @@ def classifier(step: Step, model: nn.Module, optimizer: torch.optim.Optimizer, *
         return loss
 
     return train_step
+
+
+def minimizer(
+    step: Step, model: Any, optimizer: torch.optim.Optimizer, loss_of: Callable[..., torch.Tensor], **options: Any
+) -> Callable[..., Any]:
+    """A step that minimizes what a function gives for its arguments."""
+
+    @step(model, optimizer, **options)
+    def train_step(*args: Any, **kwargs: Any) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = loss_of(*args, **kwargs)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return train_step
