@@ -90,6 +90,7 @@ REFUSED = {
     "gradients_are_logged_between": "gradient of '0.weight' is asked for.*keep_gradients=True",
     "losses_are_collected_in_a_list": r"the second call changes `len\(history\)`",
     "memory_is_shared": "`0.weight` is in shared memory",
+    "numbers_come_from_a_generator": r"the second call changes `scales: scale`.*pass it as an argument",
     "numbers_come_from_an_iterator": r"the second call changes `counter` from count\(2\) to count\(3\).*pass it",
     "one_gradient_is_of_two": "one tensor is the gradient of '5.weight' and of '6.weight'; give each its own",
     "python_random_decides": "other random numbers of `random`",

@@ -10,6 +10,7 @@ import itertools
 import os
 import threading
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -188,6 +189,22 @@ def numbers_come_from_an_iterator(step: Step) -> int:
     for i in range(6):
         train_step(XS[i], YS[i])
     return next(counter)
+
+
+def numbers_come_from_a_generator(step: Step) -> None:
+    """A generator that has not begun cannot be put back when it has."""
+    model = mlp()
+
+    def falling() -> Iterator[float]:
+        scale = 1.0
+        while True:
+            scale *= 0.9
+            yield scale
+
+    scales = falling()
+    train_step = minimizer(step, model, sgd(model), lambda x, y: F.cross_entropy(model(x), y) * next(scales))
+    for i in range(6):
+        train_step(XS[i], YS[i])
 
 
 def text_is_printed(step: Step) -> None:

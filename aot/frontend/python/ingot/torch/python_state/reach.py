@@ -49,6 +49,7 @@ from ingot.torch.python_state.unshown import content_of
 
 Names = Mapping[int, str]  # of tensors that are state, by identity
 Edges = Iterator[Held]
+POSITION = "its position"  # of a generator, as it is called in paths
 
 # Of this package: programs, what runs in the place of functions, and bundles.
 OWN_MODULES = (
@@ -374,7 +375,7 @@ def _generator(generator: types.GeneratorType[Any, Any, Any], path: str, names: 
 
     def variables() -> dict[str, Any]:
         frame = generator.gi_frame
-        return {"its position": frame.f_lasti, **frame.f_locals} if frame else {}
+        return {POSITION: frame.f_lasti, **frame.f_locals} if frame else {}
 
     for name in variables():
         yield from _one(f"{path}: {name}", functools.partial(lambda name: variables().get(name, ABSENT), name))

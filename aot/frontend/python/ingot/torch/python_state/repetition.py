@@ -24,6 +24,7 @@ from ingot.torch.base.places import is_users_code, place_in, place_of
 from ingot.torch.base.torch_internals import node_of, pytree, traced_nodes, without_functions
 from ingot.torch.python_state.draws import GENERATORS, are_others
 from ingot.torch.python_state.held import Written
+from ingot.torch.python_state.reach import POSITION
 from ingot.torch.python_state.snapshot import Leaf, Snapshot, shown
 
 BEFORE, FIRST, SECOND = range(3)  # when a node was traced: before the calls, in the first, in the second
@@ -107,7 +108,7 @@ class Repetition:
         try:
             refuse_differences(between, after)
         except Carried as error:
-            error.is_of_first = bool(error.path) and error.path not in before.leaves
+            error.is_of_first = bool(error.path) and _is_made(error.path, before)
             error.fix = GIVE if error.is_of_first and error.kinds else error.fix
             raise
         first, second = ([n for n in graph.nodes if n.meta.get(CALL) == call] for call in (FIRST, SECOND))
@@ -204,6 +205,12 @@ def refuse_differences(between: Snapshot, later: Snapshot, change: str = CHANGED
         raise Carried(what, "what holds it", Leaf.of(leaf.holder.read, {}), MADE_ANEW, {})
     kinds = _kinds(paths, between, later)
     raise Carried(what, path, leaf, COMPUTE if kinds else CARRY, kinds)
+
+
+def _is_made(path: str, before: Snapshot) -> bool:
+    """Whether what is at a path was not there before; a generator, which cannot be put back, was."""
+    generator = path.rpartition(": ")[0]
+    return path not in before.leaves and f"{generator}: {POSITION}" not in before.leaves
 
 
 def _is_elsewhere(before: Leaf | None, after: Leaf | None) -> bool:
