@@ -224,3 +224,22 @@ def test_conjugated_results_are_compared(conjugated: Callable[[torch.Tensor], to
     z = torch.view_as_complex(BATCHES["x"][0, :, :2].contiguous())
     step = ingot.torch.compile(lambda z: (conjugated(z), z * 2), nn.Identity())
     torch.testing.assert_close(step(z), (conjugated(z).resolve_conj(), z * 2))
+
+
+def test_complex_numbers_are_compared() -> None:
+    z = torch.tensor(1.5 - 2j)
+    step = ingot.torch.compile(lambda z: (z * z, z.imag), nn.Identity())
+    torch.testing.assert_close(step(z), (z * z, z.imag))
+
+
+def test_bags_of_indices_that_are_not_contiguous_are_compared() -> None:
+    table, indices = torch.randn(10, 3), torch.tensor([[1, 0], [9, 0], [2, 0], [1, 0]])[:, 0]
+    offsets, weights = torch.tensor([0, 0, 3, 0])[::2], torch.rand(4)
+
+    def bags(table: torch.Tensor, *given: torch.Tensor) -> torch.Tensor:
+        leaf = table.detach().requires_grad_()
+        summed = F.embedding_bag(given[0], leaf, given[1], mode="sum", per_sample_weights=given[2])
+        return torch.autograd.grad(summed.square().sum(), [leaf])[0]
+
+    given = table, indices, offsets, weights
+    torch.testing.assert_close(ingot.torch.compile(bags, nn.Identity())(*given), bags(*given))

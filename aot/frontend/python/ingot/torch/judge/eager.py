@@ -122,7 +122,8 @@ def _run(case: Case, i: int, step: Step, wide: Wide | None) -> Eager:
 
 def output_key(name: str, value: Any) -> str:
     """What an output is called among tensors of the state."""
-    return f"{NUMBER if as_tensor(value).dim() == 0 else 'the output'} {name}"
+    tensor = as_tensor(value)
+    return f"{NUMBER if tensor.dim() == 0 and not tensor.is_complex() else 'the output'} {name}"
 
 
 def as_tensor(value: Any) -> torch.Tensor:

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from ingot.torch.base.torch_internals import pytree
+from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.judge.case import Tensors
 from ingot.torch.judge.expanded import write
 from ingot.torch.judge.observe import NUMBERS, Graph
@@ -24,6 +25,9 @@ from ingot.torch.judge.wide import run_wide, widened
 
 # Values may have other strides than when they were traced, and nothing is written in place: a copy serves as well.
 VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default)
+
+# Ops that read their operands as if these were contiguous: the functions that call them see to it.
+CONTIGUOUS = "aten::_embedding_bag"
 
 BITS = torch.ops.aten.view.dtype  # of numbers of the type that a program has
 
@@ -76,6 +80,8 @@ class Reference:
         if node.target is BITS:
             return widened(node.target(*torch.fx.map_arg(node.args, functools.partial(_as_traced, values))))
         args, kwargs = torch.fx.map_arg((node.args, node.kwargs), functools.partial(self._operand, node, values))
+        if isinstance(node.target, OpOverload) and node.target.name().startswith(CONTIGUOUS):
+            args, kwargs = pytree.tree_map_only(torch.Tensor, torch.Tensor.contiguous, (args, kwargs))
         made = run_wide(torch.reshape if node.target in VIEWS else node.target, args, kwargs, known)
         made = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, made)  # as view_as_real asks for
         is_rounded = isinstance(made, torch.Tensor) and made.is_floating_point()
