@@ -224,6 +224,15 @@ def test_a_refusal_has_the_users_line(message: str) -> None:
         torch.compile(refused, backend="ingot", dynamic=False)(XS[0].clone().requires_grad_())
 
 
+def test_element_types_of_arguments_are_refused_where_they_are_read() -> None:
+    def narrow(x: torch.Tensor) -> torch.Tensor:
+        return x.float() * 2
+
+    line = narrow.__code__.co_firstlineno + 1
+    with pytest.raises(Exception, match=rf"test_backend.py:{line}: element type torch.float8_e4m3fn"):
+        torch.compile(narrow, backend="ingot", dynamic=False)(XS[0].to(torch.float8_e4m3fn))
+
+
 def test_arguments_may_be_conjugated() -> None:
     z = torch.complex(XS[0], XS[1])
     weight = torch.ones(3, dtype=torch.complex64, requires_grad=True)

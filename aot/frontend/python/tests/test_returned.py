@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -92,6 +93,26 @@ def test_memory_is_shared_with_what_calls_returned_before_a_retrace() -> None:
         assert [x.data_ptr() for x in first] == [x.data_ptr() for x in now]
         seen.append([x.clone() for x in first])
     torch.testing.assert_close(*seen)
+
+
+def test_views_that_were_made_before_are_warned_of() -> None:
+    mine = model()
+    step, optimizer = step_of(mine, RETURNED["a parameter"])
+    kept = mine.state_dict()
+    with pytest.warns(UserWarning, match=r"shares the memory of `0\.weight`, and no longer sees it change"):
+        ingot.torch.compile(step, mine, optimizer)(XS[0])
+    assert not torch.equal(kept["0.weight"], mine[0].weight)
+
+
+def test_those_of_a_graph_or_of_another_step_are_not() -> None:
+    mine = model()
+    loss = mine(XS[0]).sum()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in ("a parameter", "a row of it"):
+            step, optimizer = step_of(mine, RETURNED[name])
+            ingot.torch.compile(step, mine, optimizer)(XS[0])
+    assert loss.grad_fn
 
 
 def test_a_parameter_that_is_returned_is_the_parameter() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import itertools
 import operator
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+import weakref
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 import torch
 
@@ -13,6 +17,8 @@ from ingot.session import Bundle, Session
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.torch_internals import likeness
 from ingot.torch.tracing.state import stored
+
+KINDS = (torch.Tensor, torch.nn.Parameter)
 
 
 class Live:
@@ -46,6 +52,8 @@ class Live:
         self._forms = [*map(_form, self._tensors)]
         self._are_alike: Callable[..., bool] = lambda *_: False  # once they lie in the session's memory
         self._is_alike = False  # as `fits` found
+        self._are_in = False  # whether the tensors were ever taken in
+        LIVES.add(self)
 
     def has(self, bundle: Bundle, tensors: Sequence[torch.Tensor]) -> bool:
         """Whether the same tensors are the state of a bundle, at the same places in its memory."""
@@ -80,7 +88,12 @@ class Live:
         """
         if self._is_alike and are_at(self._tensors, self._addresses):
             return
-        refuse_shared(dict(zip(self._names, self._tensors, strict=True)))
+        named = dict(zip(self._names, self._tensors, strict=True))
+        refuse_shared(named)
+        if not self._are_in:
+            known = itertools.chain(self._tensors, *(live._views for live in LIVES))
+            warn_of_views(named, self.is_inside, {*map(id, known)})
+            self._are_in = True
         with torch.inference_mode(False), torch.no_grad():
             for i, value in self._elsewhere():
                 tensor, pointer = self._tensors[i], self._pointers[i]
@@ -104,6 +117,9 @@ class Live:
         torch.autograd.graph.increment_version(self._tensors)
 
 
+LIVES: weakref.WeakSet[Live] = weakref.WeakSet()
+
+
 def refuse_shared(tensors: Mapping[str, torch.Tensor]) -> None:
     """Raises TraceError for a tensor in memory that processes share: a program's state is in this process alone."""
     for name, tensor in tensors.items():
@@ -111,6 +127,27 @@ def refuse_shared(tensors: Mapping[str, torch.Tensor]) -> None:
             what = f"`{name}` is in shared memory, where other processes would not see that it is trained"
             fix = "train a copy of the model, copy.deepcopy(model), or leave the step to PyTorch: enabled=False"
             raise TraceError(what, fix=fix)
+
+
+def warn_of_views(tensors: Mapping[str, torch.Tensor], is_inside: Callable[[int], bool], known: Container[int]) -> None:
+    """Warns of others than `known` ones, by identity, in the memory that tensors leave: they see no more training."""
+    left = {x.untyped_storage().data_ptr(): name for name, x in tensors.items() if not is_inside(x.data_ptr())}
+    if _first_view(left, known):
+        gc.collect()  # of what is found, nobody may have some any more
+    if found := _first_view(left, known):
+        view, name = found
+        what = f"a tensor of shape {tuple(view.shape)} that was made before shares the memory of `{name}`"
+        warnings.warn(f"{what}, and no longer sees it change: make such after the first call", stacklevel=7)
+
+
+def _first_view(storages: Mapping[int, str], known: Container[int]) -> tuple[torch.Tensor, str] | None:
+    """A tensor in one of the storages, which are by address, and the storage's name; none of the known ones."""
+    for value in gc.get_objects():
+        if type(value) not in KINDS or id(value) in known or value.layout is not torch.strided or value.is_meta:
+            continue
+        if name := storages.get(value.untyped_storage().data_ptr()):
+            return value, name
+    return None
 
 
 def _form(tensor: torch.Tensor) -> tuple[torch.dtype, torch.Size]:

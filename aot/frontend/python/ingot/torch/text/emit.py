@@ -235,7 +235,7 @@ class Ways:
         for port, *nodes in zip(self._arguments, *(way.placeholders for way in self._emitters), strict=True):
             if port.is_state and port.name not in self._left and not any(node.users for node in nodes):
                 continue
-            value = self.lowering.argument(type_of(nodes[0].meta["val"]))
+            value = self.lowering.argument(_type_of_argument(nodes[0]))
             for emitter, node in zip(self._emitters.values(), nodes, strict=True):
                 emitter.values[node] = value
             written.append((value, port))
@@ -367,3 +367,12 @@ def run_by_torch(node: torch.fx.Node) -> Any:
 
 def _type(made: Any) -> TensorType | None:
     return type_of(made) if isinstance(made, torch.Tensor) else None
+
+
+def _type_of_argument(node: torch.fx.Node) -> TensorType:
+    """The type of a placeholder; a TraceError names a line that reads it."""
+    try:
+        return type_of(node.meta["val"])
+    except TraceError as error:
+        places = (place_of(reader) or dynamo_place_of(reader) for reader in node.users)
+        raise error.at(next(filter(None, places), None)) from error.__cause__
