@@ -96,6 +96,8 @@ def _named_by(code: CodeType) -> frozenset[str]:
         names -= MAKERS
     ops = [op for op in dis.get_instructions(code) if op.opname not in ("CACHE", "PRECALL")]
     pairs = [*itertools.pairwise(ops)]
+    if any(op.opname in ("LOAD_GLOBAL", "LOAD_NAME") and op.argval in ("eval", "exec") for op in ops):
+        names.add(COMPUTED)
     if any(_is_formatting(op) and not _is_raised(ops[i + 1 :]) for i, op in enumerate(ops)):
         names.add(SHOWN)
     if FORMATTING & names:

@@ -77,7 +77,7 @@ class NamedAttributes:
 def is_object(value: Any) -> bool:
     """Whether it is an object with attributes that is not compared in another way."""
     if isinstance(value, torch.nn.Module):
-        return is_users_class(type(value)) and not _is_whole(type(value))
+        return all(base in PLAIN_BASES or is_users_class(base) for base in type(value).__mro__)
     others = (*STATEFUL, *CONTAINERS, torch.optim.Optimizer, types.FunctionType, types.MethodType)
     is_followed = not isinstance(value, others) and not type(value).__module__.startswith(OWN_MODULES)
     return is_followed and isinstance(getattr(value, "__dict__", None), dict)
