@@ -50,7 +50,7 @@ class CompiledStep(Substituted):
     def __init__(
         self,
         function: Step,
-        make_program: Callable[[], Program],
+        make_program: Callable[[bool], Program],
         options: Options,
         programs: Programs,
         optimizers: Sequence[torch.optim.Optimizer] = (),
@@ -309,9 +309,9 @@ def compile(
     if seed is not None and type(seed) is not int:
         raise TypeError(f"seed is {seed!r}, and is to be an integer, or None to follow PyTorch's generator")
 
-    def make_program() -> Program:
-        how = functools.partial(Program, total_steps=total_steps, keep_gradients=keep_gradients, is_open=True)
-        return how(model, optimizer, scheduler, seed=seed or 0)
+    def make_program(are_gradients_kept: bool) -> Program:
+        how = functools.partial(Program, model, optimizer, scheduler, total_steps=total_steps, is_open=True)
+        return how(keep_gradients=keep_gradients or are_gradients_kept, seed=seed or 0)
 
     limit = memory_limit if memory_limit is not None else limit_of(model) if training else None
     options = Options(threads, training, verify, on_change, target, buckets, limit, micro_batches, math)

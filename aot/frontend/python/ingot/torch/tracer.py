@@ -47,13 +47,14 @@ class Tracer:
     def __init__(
         self,
         name: str,
-        make_program: Callable[[], Program],
+        make_program: Callable[[bool], Program],
         options: Options,
         programs: Programs,
         optimizers: Sequence[torch.optim.Optimizer],
     ) -> None:
         self._name, self._make_program, self._options = name, make_program, options
         self._programs, self._optimizers = programs, optimizers
+        self._are_gradients_kept = False  # by each program, whatever the options say
         self._with_slots: set[tuple[int, int]] = set()  # parameters that had optimizers' state before the last trace
         self.are_floats_read = True  # of arguments: they are inputs, if they need not be fixed
         self._are_checked = True  # values, where the function raises otherwise
@@ -119,6 +120,9 @@ class Tracer:
             return found
         with noted() as outside:
             program.add(ENTRY, call.function, call.args, training=self._options.training, guards=True)
+        if program.zeroed_gradients[ENTRY]:
+            self._are_gradients_kept = True
+            return self._traced(call)
         if program.asked and self._reads_new_integers(call):
             raise TraceError("an integer that changes decides what the program is")
         if program.asked and self._programs.is_first("asked"):
@@ -131,7 +135,7 @@ class Tracer:
         return bool(self.integers_read.intersection(call.numbers)) or int in self._new_numbers.values()
 
     def _new_program(self) -> Program:
-        program = self._make_program()
+        program = self._make_program(self._are_gradients_kept)
         program.numbers_read, program.are_checked = self._numbers_read, self._are_checked
         program.reads_captures = self._options.micro_batches is None  # which take the rows of inputs for a batch's
         return program

@@ -190,3 +190,28 @@ def gradients_are_written_by_hand(step: Step) -> None:
 
     for i, dropped in enumerate(("", "0.weight", "2.bias", "0.weight", "none", "")):
         train_step(XS[i], YS[i], dropped)
+
+
+def gradients_are_set_to_zero_by_hand(step: Step) -> list[torch.Tensor]:
+    """As tutorials write it that update by hand; one layer joins late, and gradients are read between."""
+    model = nn.ModuleDict({"body": mlp(), "late": nn.Linear(3, 3)})
+    is_late = False
+
+    @step(model)
+    def train_step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        out = model["body"](x)
+        loss = F.cross_entropy(model["late"](out) if is_late else out, y)
+        loss.backward()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                if parameter.grad is not None:
+                    parameter -= 0.1 * parameter.grad + 0.01
+                    parameter.grad.zero_()
+        return loss
+
+    seen = []
+    for i in range(7):
+        is_late = i in (2, 4)
+        train_step(XS[i], YS[i])
+        seen += [each.grad.clone() for each in model.parameters() if each.grad is not None]
+    return seen

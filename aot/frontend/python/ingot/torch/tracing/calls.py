@@ -141,6 +141,7 @@ class Calls:
         self.is_guarded = False
         self.gradients: list[str] = []  # of which parameters the first call leaves them, where they are not kept
         self.used_gradients: list[str] = []  # which of them it adds to or reads before it clears them
+        self.zeroed_gradients: list[str] = []  # of which it matters to the next call whether they are None or zeros
         self.kept_gradients = KeptGradients()
         self.argument_gradients: list[int] = []  # which arguments' tensors it leaves gradients, where they require them
         self.computes_gradients = False
@@ -225,6 +226,7 @@ class Calls:
                         self.outputs = outputs
                         self.repetition.unset += left
                         self.gradients, self.used_gradients = left_gradients(state, stand_ins), given_gradients.used()
+                        self.zeroed_gradients = given_gradients.zeroed()
                         self.kept_gradients = given_gradients.kept()
                         self.argument_gradients = [
                             i for i, x in enumerate(inputs) if x.requires_grad and x.grad is not None

@@ -16,6 +16,7 @@ from ingot.torch.base.replacements import replaced
 from ingot.torch.base.torch_internals import without_functions
 from ingot.torch.tracing.kept_gradients import KeptGradients
 from ingot.torch.tracing.state import State, gradient_name, parameters_of
+from ingot.torch.tracing.zeros import is_zeros
 
 Read = Callable[[], dict[str, torch.Tensor]]
 Names = Callable[[], list[str]]
@@ -33,6 +34,8 @@ class Uses:
         self.added: set[int] = set()
         self.made: set[int] = set()
         self.left: set[int] = set()
+        self.told_from_none: set[int] = set()  # read where they are None or zeros, as the call before left them
+        self._zeroed_first: set[int] = set()
         self._is_clearing = False
 
     def add(self, parameter: torch.Tensor) -> None:
@@ -50,11 +53,19 @@ class Uses:
                 self._read_first.setdefault(id(parameter), user_place())
             if not {id(parameter)} & (self.cleared | self.added):
                 self.asked_first.add(id(parameter))
+            if id(parameter) in self._zeroed_first - self.added:
+                self.told_from_none.add(id(parameter))
 
     @property
     def used_first(self) -> dict[int, Place | None]:
         """Where it was used as the call before left it; what was only added to it and cleared then is no use."""
         return self._added_first | self._read_first
+
+    def zero(self, parameter: torch.Tensor) -> None:
+        """It is zeros from now on, unless it is None."""
+        if not {id(parameter)} & (self.cleared | self.added):
+            self._zeroed_first.add(id(parameter))
+        self.clear(parameter)
 
     def clear(self, parameter: torch.Tensor) -> None:
         """There is none, or zeros, from now on."""
@@ -77,7 +88,7 @@ class Uses:
             def zero_and_clear(owner: Any, set_to_none: bool = True) -> None:
                 every = parameters_of(owner) if isinstance(owner, torch.optim.Optimizer) else owner.parameters()
                 for parameter in every if set_to_none or not are_kept else ():
-                    self.clear(parameter)
+                    (self.clear if set_to_none else self.zero)(parameter)
                 self._is_clearing = True
                 try:
                     zero_grad(owner, set_to_none)
@@ -100,6 +111,7 @@ class Given(NamedTuple):
 
     read: Read
     used: Names = list  # parameters whose gradients, which are not kept, were used as they were
+    zeroed: Names = list  # those of which the next call depends on whether they are None or zeros
     kept: Callable[[], KeptGradients] = KeptGradients
 
 
@@ -115,8 +127,8 @@ def gradients(state: State, stand_ins: Mapping[str, torch.Tensor], missing: Cont
     if not state.keep_gradients:
         stepped = {id(parameter) for optimizer in state.optimizers.values() for parameter in parameters_of(optimizer)}
         read = {name: parameter for name, parameter in parameters.items() if id(parameter) in stepped or not stepped}
-        with not_carried(read) as used:
-            yield Given(dict, used)
+        with not_carried(read) as (used, zeroed):
+            yield Given(dict, used, zeroed)
         return
     start_with(parameters, stand_ins, missing)
     uses = Uses()
@@ -160,18 +172,29 @@ def left_gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> list[
 
 
 @contextmanager
-def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[Names]:
+def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[tuple[Names, Names]]:
     """Raises TraceError, at the end, for a gradient that was added to or read before it was cleared, and left there.
 
-    Gives a function that names those that were so far, left there or not.
+    Gives functions that name those that were so far, left there or not, and those that were left as zeros, or as zeros
+    or None where the function reads which.
 
     Gradients start as None while a function is traced; in PyTorch those that the call before left are there.
     """
     uses = Uses()
+
+    def used() -> list[str]:
+        return [name for name, parameter in parameters.items() if id(parameter) in uses.used_first]
+
+    def zeroed() -> list[str]:
+        with without_functions():
+            left = [name for name in used() if is_zeros(parameters[name].grad)]
+        return [*left, *(name for name, parameter in parameters.items() if id(parameter) in uses.told_from_none)]
+
     with uses.noted(parameters, are_kept=False):
-        yield lambda: [name for name, parameter in parameters.items() if id(parameter) in uses.used_first]
+        yield used, zeroed
     for name, parameter in parameters.items():
-        if id(parameter) in uses.left.intersection(uses.used_first) and parameter.grad is not None:
+        gradient = parameter.grad
+        if id(parameter) in uses.left.intersection(uses.used_first) and gradient is not None and not is_zeros(gradient):
             raise TraceError(
                 f"the gradient of {name!r} lives on after the function, for the next call to use it",
                 uses.used_first[id(parameter)],

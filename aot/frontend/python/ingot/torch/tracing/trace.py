@@ -94,6 +94,7 @@ class Trace:
     absent: set[str]
     gradients: list[str]  # parameters that are left with gradients, which a program does not keep
     used_gradients: list[str]  # those that are added to or read as they were before
+    zeroed_gradients: list[str]  # those of which it matters to the next call whether they are None or zeros
     kept_gradients: KeptGradients
     argument_gradients: list[int]  # which arguments' tensors are
     computes_gradients: bool
@@ -237,7 +238,8 @@ def _trace(
     asked = tuple(dict.fromkeys(map(str, filter(None, answers.places)))) if answers else ()
     computed, left, unset = calls.repetition.computed, calls.repetition.snapshots[1], calls.repetition.unset
     made = tuple(choices.made)
-    gradients = calls.gradients, calls.used_gradients, calls.kept_gradients, calls.argument_gradients
+    unkept = calls.gradients, calls.used_gradients, calls.zeroed_gradients
+    gradients = *unkept, calls.kept_gradients, calls.argument_gradients
     ends = computed, left, unset, calls.asked.absent, *gradients
     read = [tensor for key, tensor in places.read.items() if key not in map(id, constants)]
     return Trace(

@@ -135,11 +135,7 @@ def refuse_gradients(used: Mapping[str, torch.Tensor]) -> None:
     """
     for name, parameter in used.items():
         gradient = parameter.grad
-        if gradient is None or (isinstance(gradient, Unkept) and gradient.values is not None):
-            continue
-        if isinstance(gradient, Unkept):
-            raise gradient.refusal()
-        if gradient.any():
+        if gradient is not None and (gradient.plain() if isinstance(gradient, Unkept) else gradient).any():
             what = f"the function adds to the gradient of {name!r} that is there before the call, or reads it"
             fix = "call zero_grad() before, or keep gradients: ingot.torch.compile(..., keep_gradients=True)"
             raise TraceError(what, user_place(), fix)
