@@ -380,3 +380,62 @@ def test_methods_that_objects_do_not_have_by_their_names() -> None:
     model = nn.Linear(1, 1)
     for method, expected in ((Tripled().step_of_parent(), XS[0] * 2), (nameless, XS[0] * 3 + 1)):
         torch.testing.assert_close(ingot.torch.compile(method, model)(XS[0]), expected)
+
+
+def test_weights_that_hooks_make_anew_are_no_change() -> None:
+    """Evaluation in PyTorch between the calls makes others of the same form; one of another form is a change."""
+
+    def trained(is_compiled: bool) -> tuple[list[Any], int]:
+        torch.manual_seed(0)
+        layer = nn.Linear(3, 4)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            net = nn.Sequential(nn.utils.weight_norm(layer), nn.Tanh(), nn.utils.spectral_norm(nn.Linear(4, 2)))
+        optimizer = torch.optim.SGD(net.parameters(), 0.1)
+
+        def train_step(x: torch.Tensor) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = net(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        step = ingot.torch.compile(train_step, net, optimizer) if is_compiled else train_step
+        seen = []
+        for i in range(5):
+            seen.append(step(torch.full((2, 3), i + 1.0)).detach())
+            seen.append(net(torch.ones(1, 3)).detach())
+        return seen, getattr(step, "programs", 1)
+
+    with pytest.warns(UserWarning, match="do not set `net\\[0\\].weight`") as said:
+        mine, programs = trained(True)
+    torch.testing.assert_close(mine, trained(False)[0])
+    assert (programs, len(said)) == (1, 1)
+
+
+class Remembering(nn.Module):
+    """A layer that looks at what the call before left, before it leaves its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.last, self.first = nn.Linear(3, 2), torch.zeros(2, 2), torch.ones(2, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        is_known = self.last is self.first or len(self.last) > 2
+        self.last = self.layer(x)
+        return self.last * (1 if is_known else 2)
+
+
+@pytest.mark.filterwarnings("ignore:.*(do not set|traced again|this call is PyTorch's)")
+def test_tensors_that_are_made_anew_are_looked_at_as_python_does() -> None:
+    def seen(is_compiled: bool) -> list[torch.Tensor]:
+        torch.manual_seed(0)
+        net = Remembering()
+        predict = ingot.torch.compile(lambda x: net(x), net, training=False) if is_compiled else lambda x: net(x)
+        made = []
+        for last in (net.last, torch.zeros(2, 2), net.first, torch.zeros(2, 2), torch.zeros(3, 2)):
+            net.last = last
+            made.append(predict(torch.ones(2, 3)).detach())
+        return made
+
+    torch.testing.assert_close(seen(True), seen(False))

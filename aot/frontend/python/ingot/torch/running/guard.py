@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import operator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -38,18 +39,26 @@ class Guard:
     """The values of everything that a function can reach, as they were when it was traced.
 
     What it takes as inputs may change: numbers of its optimizers, captured tensors, and all tensors of its state.
+    Tensors that it makes anew in each call, such as the weights of ``weight_norm``, may become others of the same form.
     """
 
     def __init__(
-        self, subject: Subject, constants: list[torch.Tensor], captures: list[Capture], are_seen: bool
+        self,
+        subject: Subject,
+        constants: list[torch.Tensor],
+        captures: list[Capture],
+        made_anew: Sequence[str],
+        are_seen: bool,
     ) -> None:
-        """`are_seen` says that calls will run in PyTorch, as what `functions` sees."""
+        """`made_anew` are paths; `are_seen` says that calls will run in PyTorch, as what `functions` sees."""
         self._subject, self._constants = subject, constants
         numbers = subject.state.numbers.values()
         self._carried = {place for number in numbers for place in (number.place, number.entry)}
         self._carried |= {place for capture in captures for place in capture.places}
         self._named = NamedAttributes(self._taken, libraries_write=False)
         self._snapshot = self._named.whole
+        remade = [*self._remade(made_anew)]
+        self._carried |= {read.place for read in remade}
         movable = {number.place for number in self._movable()}
         self._moving = {path for path, leaf in self._snapshot.leaves.items() if _place(leaf.read) in movable}
         self._tensors = [*subject.state.tensors.values()]
@@ -66,6 +75,8 @@ class Guard:
         carried = self._carried_entries(held, copies)
         reads = [read for value in reached for read in self._reads(value)] + told_by(reached)
         reads += [functools.partial(_form, tensor) for _, tensor in read.computed.values()]
+        others = {*self._snapshot.computed, *map(id, self._tensors)} - {id(read()) for read in remade}
+        reads += [functools.partial(_form_of, read, others) for read in remade]
         flags = [*((tensor, TRAINED) for tensor in self._tensors), HOOKS_MADE]
         others_are_equal = all_same([*reads, self._flags])
 
@@ -183,6 +194,14 @@ class Guard:
         carried = {key for container, key in self._carried if container == id(vars(value))}
         return functools.partial(_attributes, vars(value), self._named.names_of(value), carried)
 
+    def _remade(self, paths: Sequence[str]) -> Iterator[Written]:
+        """Where Python holds tensors at these paths that the program does not read."""
+        constants = {*map(id, self._constants)}
+        for path in paths:
+            read = leaf.read if (leaf := self._snapshot.leaves.get(path)) else None
+            if isinstance(read, Written) and isinstance(read(), torch.Tensor) and id(read()) not in constants:
+                yield read
+
     def _is_carried(self, read: Any) -> bool:
         """Whether a number of the program's state is read."""
         return isinstance(read, Written) and read.place in self._carried
@@ -268,6 +287,12 @@ def _form(tensor: torch.Tensor) -> tuple[Any, ...]:
     """What Python sees of a tensor without its values."""
     with without_functions():
         return tuple(tensor.shape), tensor.dtype, tensor.stride()
+
+
+def _form_of(read: Read, others: AbstractSet[int]) -> tuple[Any, ...]:
+    """What Python sees of a tensor that is read, without its values: also whether it is one of others, by identity."""
+    value = read()
+    return type(value), id(value) in others, *(_form(value) if isinstance(value, torch.Tensor) else ())
 
 
 def _attributes(held: dict[str, Any], named: AbstractSet[str] | None, carried: set[Any]) -> dict[str, Any]:
