@@ -50,7 +50,7 @@ LARGE: dict[str, tuple[Factor, bool]] = {
 
 @pytest.mark.parametrize("name", LARGE)
 @pytest.mark.filterwarnings("ignore:.*is traced again", "ignore:.*is not verified")
-def test_what_does_not_fit_is_refused(name: str) -> None:
+def test_what_does_not_fit_is_pytorchs(name: str) -> None:
     factor, is_refused_alone = LARGE[name]
     mine, theirs = scaled(factor), scaled(factor)
     program = ingot.torch.Program(mine.model, mine.optimizer)
@@ -62,13 +62,11 @@ def test_what_does_not_fit_is_refused(name: str) -> None:
     step = ingot.torch.compile(mine.step, mine.model, mine.optimizer)
     for x in XS[:3]:
         assert step(x).item() == pytest.approx(theirs.step(x).item(), rel=1e-5)
-    with torch.no_grad():
-        mine.model.n.fill_(2**62)
-        mine.model.ids.fill_(2**61)
-    before = mine.model.weight.detach().clone()
-    with pytest.raises(ingot.torch.TraceError, match=rf"test_numbers_of_tensors\.py:\d+, .*too large for {WIDE}"):
-        step(XS[3])
-    assert torch.equal(before, mine.model.weight)
+    for training in (mine, theirs):
+        training.model.n.fill_(2**62)
+        training.model.ids.fill_(2**61)
+    with pytest.warns(UserWarning, match=rf"call is PyTorch's: .*:\d+, .*too large for {WIDE}"):
+        assert step(XS[3]).item() == pytest.approx(theirs.step(XS[3]).item(), rel=1e-5)
 
 
 # What always fits; what is cut where Python would have more digits than 64 bits is looked at in each run.
@@ -103,8 +101,8 @@ def test_floats_that_are_made_whole_must_be_small() -> None:
     step = ingot.torch.compile(mine.step, mine.model, mine.optimizer)
     small = torch.ones(6, 3)
     assert step(small).item() == pytest.approx(theirs.step(small).item(), rel=1e-5)
-    with pytest.raises(ingot.torch.TraceError, match=WIDE):
-        step(small * 1e6)
+    with pytest.warns(UserWarning, match=f"call is PyTorch's: .*{WIDE}"):
+        assert step(small * 1e6).item() == pytest.approx(theirs.step(small * 1e6).item(), rel=1e-5)
 
 
 INTS = torch.tensor([[3, -4, 5], [7, 11, -2]])

@@ -91,7 +91,7 @@ TABLE = (
     Row("torch.optim.adagrad", "_single_tensor_adagrad", "updates the rows of a sparse gradient alone"),
     Row(
         "torch.utils.checkpoint",
-        "_checkpoint_without_reentrant_generator SAC_IGNORED_OPS",
+        "_checkpoint_without_reentrant_generator _checkpoint_without_reentrant_generator_impl SAC_IGNORED_OPS",
         "the compiler shall compute it again",
     ),
     Row("CheckpointFunction", "apply", "the compiler shall compute it again"),

@@ -16,5 +16,8 @@ ADAGRAD: Any = adagrad._single_tensor_adagrad
 LBFGS: Any = lbfgs
 TO_NUMBER = "_to_scalar"  # by which LBFGS's step reads its rate, before it does anything else
 CAPTURABLE = "_get_capturable_supported_devices"  # where counters of steps may be tensors
-CHECKPOINT = "_checkpoint_without_reentrant_generator"  # of torch.utils.checkpoint
-checkpoint_generator: Any = checkpoint._checkpoint_without_reentrant_generator
+# Of torch.utils.checkpoint: what checkpoints call, which takes the function first.
+CHECKPOINT = "_checkpoint_without_reentrant_generator"
+if hasattr(checkpoint, f"{CHECKPOINT}_impl"):  # from 2.14 on
+    CHECKPOINT = f"{CHECKPOINT}_impl"
+checkpoint_generator: Any = getattr(checkpoint, CHECKPOINT)
