@@ -396,6 +396,21 @@ def test_what_another_thread_has_found_before_is_saved() -> None:
     assert len(times) > 3
 
 
+def test_parameters_are_keys_of_what_another_thread_reads_before_and_after() -> None:
+    model, optimizer, x, y = make()
+    stepping(model, optimizer)(x, y)
+    known = {*model.parameters()}
+
+    def look() -> None:
+        assert {*optimizer.state} == known == {p for group in optimizer.param_groups for p in group["params"]}
+
+    program = ingot.torch.Program(model, optimizer)
+    with working(look) as times:
+        program.add("step", stepping(model, optimizer), (x, y))
+        program.verify({"x": x.expand(2, *x.shape), "y": y.expand(2, *y.shape)}, "step")
+    assert len(times) > 3
+
+
 def test_one_thread_traces_at_a_time() -> None:
     order: list[str] = []
 

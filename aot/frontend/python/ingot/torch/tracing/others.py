@@ -102,16 +102,19 @@ def _show_weights(modules: list[torch.nn.RNNBase], theirs: ByIdentity, undo: Und
 
 
 def _show_optimizers(optimizers: Optimizers, theirs: ByIdentity, undo: Undo) -> None:
-    """Others find copies: this thread changes groups and records in place, as a step may hold them."""
+    """Others find copies: this thread changes groups and records in place, as a step may hold them.
+
+    In these parameters are themselves: what looks one up that it has read before, or reads next, shall find it.
+    """
 
     def other(value: Any) -> Any:
-        return [*map(other, value)] if type(value) is list else theirs.get(id(value), value)
+        return [*value] if type(value) is list else theirs.get(id(value), value)
 
     copies: dict[str, dict[int, Any]] = {"state": {}, "param_groups": {}}
     for optimizer in optimizers.values():
         groups = [{key: other(value) for key, value in group.items()} for group in optimizer.param_groups]
         state: dict[Any, Any] = collections.defaultdict(dict)
-        state |= {other(p): {slot: other(v) for slot, v in held.items()} for p, held in optimizer.state.items()}
+        state |= {p: {slot: other(v) for slot, v in held.items()} for p, held in optimizer.state.items()}
         copies["state"][id(optimizer)], copies["param_groups"][id(optimizer)] = state, groups
     for name, held in copies.items():
         own, others = _attribute(name, {}), _attribute(name, held)
