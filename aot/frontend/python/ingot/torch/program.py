@@ -128,7 +128,7 @@ class Program(EntryPoints):
         self.gradients: dict[str, list[str]] = {}  # of which parameters functions leave them, where they are not kept
         self.argument_gradients: dict[str, list[int]] = {}  # of which tensors in arguments they leave them
         self.used_gradients: dict[str, list[str]] = {}  # ... they use them as they were before the call
-        self.zeroed_gradients: dict[str, list[str]] = {}  # ... it matters to the next call if they are None or zeros
+        self.needed_gradients: dict[str, list[str]] = {}  # ... are to be kept where calls follow
         self.kept_gradients: dict[str, KeptGradients] = {}
         self.constants: dict[str, list[torch.Tensor]] = {}
         self.captures: dict[str, list[Capture]] = {}  # tensors that programs with guards read in each call
@@ -225,7 +225,7 @@ class Program(EntryPoints):
         drawn_from = dict.fromkeys(generator for way in ways for generator in way.generators)
         self.generators[name] = [*drawn_from] if is_random else []
         self.used_gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.used_gradients)]
-        self.zeroed_gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.zeroed_gradients)]
+        self.needed_gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.needed_gradients)]
         self.kept_gradients[name] = KeptGradients.of_ways([way.kept_gradients for way in ways], subject.state.trained)
         self.argument_gradients[name] = [*dict.fromkeys(i for way in ways for i in way.argument_gradients)]
         names = {id(tensor): output for output, tensor in named}

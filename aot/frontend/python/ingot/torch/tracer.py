@@ -120,7 +120,7 @@ class Tracer:
             return found
         with noted() as outside:
             program.add(ENTRY, call.function, call.args, training=self._options.training, guards=True)
-        if program.zeroed_gradients[ENTRY]:
+        if program.needed_gradients[ENTRY]:
             self._are_gradients_kept = True
             return self._traced(call)
         if program.asked and self._reads_new_integers(call):

@@ -141,7 +141,7 @@ class Calls:
         self.is_guarded = False
         self.gradients: list[str] = []  # of which parameters the first call leaves them, where they are not kept
         self.used_gradients: list[str] = []  # which of them it adds to or reads before it clears them
-        self.zeroed_gradients: list[str] = []  # of which it matters to the next call whether they are None or zeros
+        self.needed_gradients: list[str] = []  # those to be kept where calls follow in this process
         self.kept_gradients = KeptGradients()
         self.argument_gradients: list[int] = []  # which arguments' tensors it leaves gradients, where they require them
         self.computes_gradients = False
@@ -186,12 +186,12 @@ class Calls:
             self._places,
             ExitStack() as running,
         ):
-            running.enter_context(Exchange(state, stand_ins))
+            given_gradients = running.enter_context(gradients(state, stand_ins, subject.missing, subject.is_guarded))
+            running.enter_context(Exchange(state, stand_ins))  # before gradients see what is read: they know stand-ins
             attributes = Attributes(state.tensors, stand_ins)
             for name, schedule in subject.schedules.items():
                 start = stand_ins[counter_name(name)]
                 running.enter_context(schedule.lent(start, self._number))
-            given_gradients = running.enter_context(gradients(state, stand_ins, subject.missing))
             names = {id(tensor): name for name, tensor in stand_ins.items()}
             for number in state.numbers.values():
                 running.callback(number.set, number.get())
@@ -226,7 +226,7 @@ class Calls:
                         self.outputs = outputs
                         self.repetition.unset += left
                         self.gradients, self.used_gradients = left_gradients(state, stand_ins), given_gradients.used()
-                        self.zeroed_gradients = given_gradients.zeroed()
+                        self.needed_gradients = given_gradients.needed()
                         self.kept_gradients = given_gradients.kept()
                         self.argument_gradients = [
                             i for i, x in enumerate(inputs) if x.requires_grad and x.grad is not None

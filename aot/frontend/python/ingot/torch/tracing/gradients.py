@@ -111,15 +111,18 @@ class Given(NamedTuple):
 
     read: Read
     used: Names = list  # parameters whose gradients, which are not kept, were used as they were
-    zeroed: Names = list  # those of which the next call depends on whether they are None or zeros
+    needed: Names = list  # those to be kept where calls follow: they are zeros, or the function reads if they are None
     kept: Callable[[], KeptGradients] = KeptGradients
 
 
 @contextmanager
-def gradients(state: State, stand_ins: Mapping[str, torch.Tensor], missing: Container[str]) -> Iterator[Given]:
+def gradients(
+    state: State, stand_ins: Mapping[str, torch.Tensor], missing: Container[str], is_followed: bool
+) -> Iterator[Given]:
     """Gives stand-ins for parameters their gradients: those of the state but the `missing` ones, or none.
 
-    Where they are not kept, those that nothing steps by are nobody's concern, unless no optimizer steps at all.
+    Where they are not kept, those that nothing steps by are nobody's concern, unless no optimizer steps at all. A call
+    that `is_followed` by others in this process may leave gradients that are needed: whoever traces keeps them then.
     """
     parameters = {name: stand_ins[name] for name in state.trained}
     for tensor in stand_ins.values():
@@ -127,8 +130,8 @@ def gradients(state: State, stand_ins: Mapping[str, torch.Tensor], missing: Cont
     if not state.keep_gradients:
         stepped = {id(parameter) for optimizer in state.optimizers.values() for parameter in parameters_of(optimizer)}
         read = {name: parameter for name, parameter in parameters.items() if id(parameter) in stepped or not stepped}
-        with not_carried(read) as (used, zeroed):
-            yield Given(dict, used, zeroed)
+        with not_carried(read, is_followed) as (used, needed):
+            yield Given(dict, used, needed)
         return
     start_with(parameters, stand_ins, missing)
     uses = Uses()
@@ -172,11 +175,11 @@ def left_gradients(state: State, stand_ins: Mapping[str, torch.Tensor]) -> list[
 
 
 @contextmanager
-def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[tuple[Names, Names]]:
+def not_carried(parameters: Mapping[str, torch.Tensor], is_followed: bool) -> Iterator[tuple[Names, Names]]:
     """Raises TraceError, at the end, for a gradient that was added to or read before it was cleared, and left there.
 
-    Gives functions that name those that were so far, left there or not, and those that were left as zeros, or as zeros
-    or None where the function reads which.
+    Gives functions that name those that were so far, left there or not, and those that are needed: which were left as
+    zeros, or of which the function reads whether they are None, as in ``if p.grad is not None: p.grad.zero_()``.
 
     Gradients start as None while a function is traced; in PyTorch those that the call before left are there.
     """
@@ -185,16 +188,21 @@ def not_carried(parameters: Mapping[str, torch.Tensor]) -> Iterator[tuple[Names,
     def used() -> list[str]:
         return [name for name, parameter in parameters.items() if id(parameter) in uses.used_first]
 
-    def zeroed() -> list[str]:
+    def left() -> list[str]:
+        ids = uses.left.intersection(uses.used_first)
+        return [name for name, parameter in parameters.items() if id(parameter) in ids and parameter.grad is not None]
+
+    def needed() -> list[str]:
         with without_functions():
-            left = [name for name in used() if is_zeros(parameters[name].grad)]
-        return [*left, *(name for name, parameter in parameters.items() if id(parameter) in uses.told_from_none)]
+            zeroed = [name for name in used() if is_zeros(parameters[name].grad)]
+            asked = [name for name in left() if id(parameters[name]) in uses.asked_first]
+        return [*zeroed, *asked, *(name for name, each in parameters.items() if id(each) in uses.told_from_none)]
 
     with uses.noted(parameters, are_kept=False):
-        yield used, zeroed
-    for name, parameter in parameters.items():
-        gradient = parameter.grad
-        if id(parameter) in uses.left.intersection(uses.used_first) and gradient is not None and not is_zeros(gradient):
+        yield used, needed
+    for name in left():
+        parameter = parameters[name]
+        if not is_zeros(parameter.grad) and not (is_followed and id(parameter) in uses.asked_first):
             raise TraceError(
                 f"the gradient of {name!r} lives on after the function, for the next call to use it",
                 uses.used_first[id(parameter)],

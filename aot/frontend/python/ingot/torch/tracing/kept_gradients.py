@@ -41,7 +41,7 @@ class KeptGradients(NamedTuple):
     @property
     def is_repeated(self) -> bool:
         """Whether a call that follows at once finds those that this one found."""
-        kept = {*self.as_before, *self.missing} - {*self.chosen}
+        kept = {*self.as_before} - {*self.chosen}
         return all((name in self.cleared) == (name in self.missing) or name in kept for name in self.asked)
 
 

@@ -94,7 +94,7 @@ class Trace:
     absent: set[str]
     gradients: list[str]  # parameters that are left with gradients, which a program does not keep
     used_gradients: list[str]  # those that are added to or read as they were before
-    zeroed_gradients: list[str]  # those of which it matters to the next call whether they are None or zeros
+    needed_gradients: list[str]  # those to be kept where calls follow in this process
     kept_gradients: KeptGradients
     argument_gradients: list[int]  # which arguments' tensors are
     computes_gradients: bool
@@ -238,7 +238,7 @@ def _trace(
     asked = tuple(dict.fromkeys(map(str, filter(None, answers.places)))) if answers else ()
     computed, left, unset = calls.repetition.computed, calls.repetition.snapshots[1], calls.repetition.unset
     made = tuple(choices.made)
-    unkept = calls.gradients, calls.used_gradients, calls.zeroed_gradients
+    unkept = calls.gradients, calls.used_gradients, calls.needed_gradients
     gradients = *unkept, calls.kept_gradients, calls.argument_gradients
     ends = computed, left, unset, calls.asked.absent, *gradients
     read = [tensor for key, tensor in places.read.items() if key not in map(id, constants)]
