@@ -105,7 +105,9 @@ class Run:
         self._bundle = cache.compiled(program.texts | checks, options.target, **memory, math=options.math)
         self._tensors = self._subject.state.tensors | random.tensors
         self._random, self._generators = random, program.generators[ENTRY]
-        self._live = Live(self._bundle, options.threads, self._tensors, (other._live for other in others))
+        modules = (module for model in self._subject.state.models.values() for module in model.modules())
+        lives = (other._live for other in others)
+        self._live = Live(self._bundle, options.threads, self._tensors, lives, modules)
         self._written = {name: self._tensors[name] for name in program.written[ENTRY]}
         self._untouched = {id(self._tensors[name]) for name in program.untouched[ENTRY]}
         numbers = {number.name: number for number in self._subject.changeable}

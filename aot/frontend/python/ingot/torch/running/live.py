@@ -27,10 +27,16 @@ class Live:
     session: Session
 
     def __init__(
-        self, bundle: Bundle, threads: int, tensors: Mapping[str, torch.Tensor], others: Iterable[Live] = ()
+        self,
+        bundle: Bundle,
+        threads: int,
+        tensors: Mapping[str, torch.Tensor],
+        others: Iterable[Live] = (),
+        modules: Iterable[torch.nn.Module] = (),
     ) -> None:
         """Its memory is that of the first of the others that has the same state in it, if one has.
 
+        The modules are those whose state it is: of tensors in their attributes it is known what a step does with them.
         So tensors stay where they are when another program runs, and so do views of them. But not where there are
         other threads: a session begins with zeros, which they would read.
         """
@@ -52,6 +58,7 @@ class Live:
         self._forms = [*map(_form, self._tensors)]
         self._are_alike: Callable[..., bool] = lambda *_: False  # once they lie in the session's memory
         self._is_alike = False  # as `fits` found
+        self._modules = tuple(modules)
         self._are_in = False  # whether the tensors were ever taken in
         LIVES.add(self)
 
@@ -91,7 +98,8 @@ class Live:
         named = dict(zip(self._names, self._tensors, strict=True))
         refuse_shared(named)
         if not self._are_in:
-            known = itertools.chain(self._tensors, *(live._views for live in LIVES))
+            held = (vars(module).values() for module in self._modules)
+            known = itertools.chain(self._tensors, *held, *(live._views for live in LIVES))
             warn_of_views(named, self.is_inside, {*map(id, known)})
             self._are_in = True
         with torch.inference_mode(False), torch.no_grad():
