@@ -97,7 +97,7 @@ class Live:
             return
         named = dict(zip(self._names, self._tensors, strict=True))
         refuse_shared(named)
-        if not self._are_in:
+        if not self._are_in and threading.active_count() == 1:  # get_objects holds tuples that others are making
             held = (vars(module).values() for module in self._modules)
             known = itertools.chain(self._tensors, *held, *(live._views for live in LIVES))
             warn_of_views(named, self.is_inside, {*map(id, known)})
