@@ -82,6 +82,12 @@ def test_floats_in_losses_are_inputs(loss: Loss) -> None:
     agree(loss, FALLING, is_argument=True, most=1)
 
 
+def test_weights_between_narrow_numbers_are_not_rounded() -> None:
+    x, end = torch.tensor([-128.0, 128.0], dtype=torch.bfloat16)[:, None]  # of the weight's bfloat16 it would be 127
+    step = ingot.torch.compile(lambda x, end, weight: x.lerp(end, weight), nn.Identity())
+    assert step(x, end, 0.998).tolist() == x.lerp(end, 0.998).tolist() == [127.5]
+
+
 @pytest.mark.filterwarnings("ignore:.*read in each call from now on")
 def test_those_of_attributes_are_inputs_once_they_changed() -> None:
     agree(LOSSES["label_smoothing"], FALLING, is_argument=False, most=2)

@@ -72,8 +72,8 @@ def lerp_(x: torch.Tensor, end: torch.Tensor, weight: Any) -> Any:
 
 
 def _between(function: Callable[..., Any], x: torch.Tensor, end: torch.Tensor, weight: Any) -> Any:
-    if not isinstance(weight, torch.SymFloat):
-        return NotImplemented
+    if not isinstance(weight, torch.SymFloat) or x.dtype not in (torch.float32, torch.float64):
+        return NotImplemented  # of narrow types PyTorch does not round the weight
     return function(x, end, torch.scalar_tensor(weight, dtype=x.dtype))
 
 
