@@ -69,6 +69,20 @@ def test_what_does_not_fit_is_pytorchs(name: str) -> None:
         assert step(XS[3]).item() == pytest.approx(theirs.step(XS[3]).item(), rel=1e-5)
 
 
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.filterwarnings("ignore:.*is not verified")
+def test_what_does_not_fit_is_refused_where_changes_are_errors(name: str) -> None:
+    mine = scaled(LARGE[name][0])
+    step = ingot.torch.compile(mine.step, mine.model, mine.optimizer, on_change="error")
+    step(XS[0])
+    mine.model.n.fill_(2**62)
+    mine.model.ids.fill_(2**61)
+    before = mine.model.weight.detach().clone()
+    with pytest.raises(ingot.torch.TraceError, match="Python would be given other values of tensors"):
+        step(XS[3])
+    assert torch.equal(before, mine.model.weight)
+
+
 # What always fits; what is cut where Python would have more digits than 64 bits is looked at in each run.
 FITTING: dict[str, Factor] = {
     "count": lambda _, x: part((x > 0).sum().item() * 3 + 1),

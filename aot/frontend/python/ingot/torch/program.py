@@ -478,7 +478,7 @@ def _written(way: Graph, state: State) -> set[str]:
 
 
 def _nodes(way: Graph, state: State) -> dict[str, Any]:
-    """What stands for each tensor of a state in a way's graph, by name."""
+    """The placeholders of a way's graph for the tensors of a state, by name."""
     return dict(zip(state.tensors, way.module.graph.find_nodes(op="placeholder"), strict=False))
 
 

@@ -136,16 +136,7 @@ def views_of_complex_numbers_are_lazy(step: Step) -> None:
 
 def conjugates_are_arguments(step: Step) -> None:
     model = mlp()
-    optimizer = sgd(model)
-
-    @step(model, optimizer)
-    def train_step(z: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        optimizer.zero_grad()
-        loss = F.cross_entropy(model(z.real + 0.5 * z.imag), y)
-        loss.backward()
-        optimizer.step()
-        return loss
-
+    train_step = minimizer(step, model, sgd(model), lambda z, y: F.cross_entropy(model(z.real + 0.5 * z.imag), y))
     numbers = torch.complex(XS[0], XS[1])
     for i in range(6):
         train_step(numbers.conj() if i % 2 else numbers, YS[i])

@@ -109,7 +109,7 @@ def _of_math(function: Callable[..., float], op: Callable[..., torch.Tensor], ch
 
 
 def _of_numpy(choices: Choices) -> Callable[..., Any]:
-    """What NumPy calls for a function one of whose operands is a number of the program's."""
+    """Computes NumPy's functions of the program's numbers: ``__array_ufunc__`` of these."""
 
     def call(number: Any, function: Any, method: str, *operands: Any, **options: Any) -> Any:
         are_numbers = all(isinstance(operand, COMPUTED | int | float | np.number) for operand in operands)
@@ -121,7 +121,7 @@ def _of_numpy(choices: Choices) -> Callable[..., Any]:
 
 
 def _of_objects(_: Any, function: Any, method: str, *operands: Any, **options: Any) -> Any:
-    """What NumPy makes of numbers that it does not know: it calls their own operators."""
+    """Lets NumPy call the operators of numbers that it does not know."""
     objects = (np.array(x, dtype=object) if isinstance(x, COMPUTED) else x for x in operands)
     return getattr(function, method)(*objects, **options)
 

@@ -56,7 +56,7 @@ def named_in(snapshot: Snapshot) -> Named:
     own = {id(function): function for function in users_functions(reached)}
     functions, waiting = {*own}, dict[int, set[str]]()
     classes = [value for value in reached if isinstance(value, type)]
-    bases = {base for class_ in classes if is_users_class(class_) for base in _library_bases(class_)}
+    bases = {base for class_ in classes if is_users_class(class_) for base in library_bases(class_)}
     for class_ in classes:
         for calling, method in _methods(class_):
             waiting.setdefault(id(method), set()).update(calling)
@@ -120,7 +120,8 @@ def _is_raised(ops: Iterable[dis.Instruction]) -> bool:
     return next(rest, "") == "RAISE_VARARGS"
 
 
-def _library_bases(class_: type) -> list[type]:
+def library_bases(class_: type) -> list[type]:
+    """The classes of libraries, and of Python, that a class derives from or is."""
     return [base for base in class_.__mro__ if not is_users_class(base)]
 
 
@@ -169,7 +170,7 @@ def _methods(class_: type) -> Iterable[tuple[set[str], Any]]:
     Those that Python may call at any time are left out. Objects are made by the name of their class; their texts are
     asked for where code formats.
     """
-    if not is_users_class(class_) or not all(map(_is_of_modules, _library_bases(class_))):
+    if not is_users_class(class_) or not all(map(_is_of_modules, library_bases(class_))):
         return
     for name, value in vars(class_).items():
         if name in MAKING:

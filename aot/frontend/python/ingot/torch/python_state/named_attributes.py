@@ -14,8 +14,8 @@ import torch
 from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.python_state.held import Entry, Held
-from ingot.torch.python_state.named import NONE, PLAIN_BASES, named_in
-from ingot.torch.python_state.reach import OWN_MODULES, is_users_class, users_functions
+from ingot.torch.python_state.named import NONE, PLAIN_BASES, library_bases, named_in
+from ingot.torch.python_state.reach import OWN_MODULES, users_functions
 from ingot.torch.python_state.snapshot import CONTAINERS, STATEFUL, Follows, Snapshot
 
 BY_KEY = {"__getattr__", "__getitem__"}
@@ -65,10 +65,7 @@ class NamedAttributes:
     def is_whole(self, value: Any) -> bool:
         """Whether code that names no attribute may read it: of a scheduler, whose rates alone are asked for, none."""
         if self._libraries_write:
-            is_module = isinstance(value, torch.nn.Module)
-            return is_module or any(
-                base not in PLAIN_BASES and not is_users_class(base) for base in type(value).__mro__
-            )
+            return isinstance(value, torch.nn.Module) or not _is_plain(type(value))
         if isinstance(value, LRScheduler) and self.names is not None and not (READING & self.names):
             return False
         return _is_whole(type(value))
@@ -77,7 +74,7 @@ class NamedAttributes:
 def is_object(value: Any) -> bool:
     """Whether it is an object with attributes that is not compared in another way."""
     if isinstance(value, torch.nn.Module):
-        return all(base in PLAIN_BASES or is_users_class(base) for base in type(value).__mro__)
+        return _is_plain(type(value))
     others = (*STATEFUL, *CONTAINERS, torch.optim.Optimizer, types.FunctionType, types.MethodType)
     is_followed = not isinstance(value, others) and not type(value).__module__.startswith(OWN_MODULES)
     return is_followed and isinstance(getattr(value, "__dict__", None), dict)
@@ -85,5 +82,11 @@ def is_object(value: Any) -> bool:
 
 def _is_whole(class_: type) -> bool:
     """Whether a library's code, or this package's, reads its objects' attributes, which the user's does not name."""
-    others = [base for base in class_.__mro__ if base is not object and not is_users_class(base)]
-    return class_ in others or any(BY_KEY & {*vars(base)} for base in others if base not in PLAIN_BASES)
+    others = library_bases(class_)
+    is_librarys = class_ in others and class_ is not object
+    return is_librarys or any(BY_KEY & {*vars(base)} for base in others if base not in PLAIN_BASES)
+
+
+def _is_plain(class_: type) -> bool:
+    """Whether no library's code but that of PyTorch's own plain classes reads its objects' attributes."""
+    return all(base in PLAIN_BASES for base in library_bases(class_))

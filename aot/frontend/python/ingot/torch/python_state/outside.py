@@ -1,6 +1,6 @@
-"""What a function reads or writes outside of itself while it is traced: random bytes, clocks, files and logs.
+"""Watches what a traced function reads and writes outside of Python: random bytes, clocks, files and logs.
 
-A program has none of it, so it is refused, or said once where the function may only log it.
+A program does none of that. It is refused, or said once where the function may only log it.
 """
 
 from __future__ import annotations

@@ -195,7 +195,7 @@ class Guard:
         return functools.partial(_attributes, vars(value), self._named.names_of(value), carried)
 
     def _remade(self, paths: Sequence[str]) -> Iterator[Written]:
-        """Where Python holds tensors at these paths that the program does not read."""
+        """The places at some paths that hold tensors which the program does not read."""
         constants = {*map(id, self._constants)}
         for path in paths:
             read = leaf.read if (leaf := self._snapshot.leaves.get(path)) else None
@@ -290,7 +290,7 @@ def _form(tensor: torch.Tensor) -> tuple[Any, ...]:
 
 
 def _form_of(read: Read, others: AbstractSet[int]) -> tuple[Any, ...]:
-    """What Python sees of a tensor that is read, without its values: also whether it is one of others, by identity."""
+    """The type, shape and strides of a tensor that is read, and whether it is one of `others`, by identity."""
     value = read()
     return type(value), id(value) in others, *(_form(value) if isinstance(value, torch.Tensor) else ())
 

@@ -97,11 +97,11 @@ class Live:
             return
         named = dict(zip(self._names, self._tensors, strict=True))
         refuse_shared(named)
-        if not self._are_in and threading.active_count() == 1:  # get_objects holds tuples that others are making
+        if not self._are_in:
+            self._are_in = True
             held = (vars(module).values() for module in self._modules)
             known = itertools.chain(self._tensors, *held, *(live._views for live in LIVES))
             warn_of_views(named, self.is_inside, {*map(id, known)})
-            self._are_in = True
         with torch.inference_mode(False), torch.no_grad():
             for i, value in self._elsewhere():
                 tensor, pointer = self._tensors[i], self._pointers[i]
@@ -138,7 +138,13 @@ def refuse_shared(tensors: Mapping[str, torch.Tensor]) -> None:
 
 
 def warn_of_views(tensors: Mapping[str, torch.Tensor], is_inside: Callable[[int], bool], known: Container[int]) -> None:
-    """Warns of others than `known` ones, by identity, in the memory that tensors leave: they see no more training."""
+    """Warns of tensors that stay in the memory that the state leaves: they no longer see what is trained.
+
+    Those with the identities in `known` are no matter. Where there are other threads nothing is looked for:
+    ``gc.get_objects`` holds tuples that these are making, which could then not be resized.
+    """
+    if threading.active_count() > 1:
+        return
     left = {x.untyped_storage().data_ptr(): name for name, x in tensors.items() if not is_inside(x.data_ptr())}
     if _first_view(left, known):
         gc.collect()  # of what is found, nobody may have some any more

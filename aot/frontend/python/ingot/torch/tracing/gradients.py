@@ -121,8 +121,8 @@ def gradients(
 ) -> Iterator[Given]:
     """Gives stand-ins for parameters their gradients: those of the state but the `missing` ones, or none.
 
-    Where they are not kept, those that nothing steps by are nobody's concern, unless no optimizer steps at all. A call
-    that `is_followed` by others in this process may leave gradients that are needed: whoever traces keeps them then.
+    Where gradients are not kept, only those of parameters that an optimizer steps matter; all, where there is none.
+    With `is_followed`, other calls follow in this process: this one may leave gradients, which the tracer then keeps.
     """
     parameters = {name: stand_ins[name] for name in state.trained}
     for tensor in stand_ins.values():

@@ -127,7 +127,7 @@ def refuse_objects_of_tensors(outputs: Any) -> None:
 
 
 def _held(leaf: Any) -> Iterator[tuple[str, Any]]:
-    """What an object's attributes are, what it contains, and what a function closes over, and how this is said."""
+    """The attributes and elements of an object, or the variables of a function, each after a text for errors."""
     if isinstance(leaf, torch.Tensor | str | bytes):
         return
     for attribute, value in getattr(leaf, "__dict__", {}).items():
