@@ -33,6 +33,9 @@ PyObject* digest(PyObject* self, PyObject* args);
 PyObject* addresses(PyObject* self, PyObject* tensors);
 PyObject* are_at(PyObject* self, PyObject* args);
 
+// living(type): a list of all objects of just that type that Python's garbage collector knows.
+PyObject* living(PyObject* self, PyObject* type);
+
 // The memory of another framework's tensor that lies row by row; false, with an exception, for others.
 bool read_tensor(PyObject* object, void** data, uint64_t* byte_count);
 

@@ -1,8 +1,9 @@
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 from typing_extensions import Buffer
 
+Kind = TypeVar("Kind")
 Tensor = tuple[str, str, tuple[int, ...], int, str, int]
 
 __version__: str
@@ -13,6 +14,7 @@ NONZERO: object
 def digest(held: dict[str, object], module: str, has_values: bool, parts: dict[type, tuple[str, ...]]) -> str: ...
 def addresses(tensors: tuple[object, ...], /) -> bytes: ...
 def are_at(tensors: tuple[object, ...], addresses: bytes, /) -> bool: ...
+def living(type: type[Kind], /) -> list[Kind]: ...
 
 class EngineError(RuntimeError):
     status: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -102,6 +103,27 @@ def test_views_that_were_made_before_are_warned_of() -> None:
     with pytest.warns(UserWarning, match=r"shares the memory of `0\.weight`, and no longer sees it change"):
         ingot.torch.compile(step, mine, optimizer)(XS[0])
     assert not torch.equal(kept["0.weight"], mine[0].weight)
+
+
+def test_those_beside_other_threads_are_too() -> None:
+    is_over = threading.Event()
+    failed: list[SystemError] = []
+
+    def make_tuples() -> None:
+        while not is_over.is_set():
+            try:
+                _ = tuple(i for i in range(5000))  # which resizes it as it grows
+            except SystemError as error:
+                failed.append(error)
+
+    thread = threading.Thread(target=make_tuples)
+    thread.start()
+    try:
+        test_views_that_were_made_before_are_warned_of()
+    finally:
+        is_over.set()
+        thread.join()
+    assert not failed
 
 
 def test_those_of_a_graph_or_of_another_step_are_not() -> None:

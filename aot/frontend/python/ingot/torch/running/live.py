@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 import torch
 
-from ingot._engine import addresses, are_at
+from ingot._engine import addresses, are_at, living
 from ingot.session import Bundle, Session
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.torch_internals import likeness
@@ -140,11 +140,8 @@ def refuse_shared(tensors: Mapping[str, torch.Tensor]) -> None:
 def warn_of_views(tensors: Mapping[str, torch.Tensor], is_inside: Callable[[int], bool], known: Container[int]) -> None:
     """Warns of tensors that stay in the memory that the state leaves: they no longer see what is trained.
 
-    Those with the identities in `known` are no matter. Where there are other threads nothing is looked for:
-    ``gc.get_objects`` holds tuples that these are making, which could then not be resized.
+    Those with the identities in `known` are no matter.
     """
-    if threading.active_count() > 1:
-        return
     left = {x.untyped_storage().data_ptr(): name for name, x in tensors.items() if not is_inside(x.data_ptr())}
     if _first_view(left, known):
         gc.collect()  # of what is found, nobody may have some any more
@@ -156,8 +153,8 @@ def warn_of_views(tensors: Mapping[str, torch.Tensor], is_inside: Callable[[int]
 
 def _first_view(storages: Mapping[int, str], known: Container[int]) -> tuple[torch.Tensor, str] | None:
     """A tensor in one of the storages, which are by address, and the storage's name; none of the known ones."""
-    for value in gc.get_objects():
-        if type(value) not in KINDS or id(value) in known or value.layout is not torch.strided or value.is_meta:
+    for value in itertools.chain.from_iterable(map(living, KINDS)):
+        if id(value) in known or value.layout is not torch.strided or value.device.type != "cpu":
             continue
         if name := storages.get(value.untyped_storage().data_ptr()):
             return value, name
