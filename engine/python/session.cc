@@ -22,7 +22,7 @@ PyObject* call_engine(Session* self, const Call& call, const char* path = "") {
   return Py_NewRef(Py_None);
 }
 
-bool start(Session* self, uint32_t threads) {
+bool start(Session* self, uint32_t threads, bool keeps_state) {
   const ingot_requirements& needs = self->bundle->needs;
   const uint64_t count = threads == 0 ? 1 : threads;
   const uint64_t sizes[] = {needs.session_bytes + count * needs.session_bytes_per_thread, needs.arena_bytes,
@@ -34,20 +34,22 @@ bool start(Session* self, uint32_t threads) {
   const ingot_memory memory = {self->blocks[0],    sizes[0],        self->blocks[1], sizes[1], self->state.data(),
                                self->state.size(), self->blocks[2], sizes[2],        threads};
   ingot_error error = {};
-  return ingot_create(self->bundle->bundle, &memory, &self->session, &error) == INGOT_OK || raise(error) != nullptr;
+  const auto create = keeps_state ? ingot_create_with_state : ingot_create;
+  return create(self->bundle->bundle, &memory, &self->session, &error) == INGOT_OK || raise(error) != nullptr;
 }
 
 PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
   PyObject* bundle = nullptr;
   PyObject* state = nullptr;
   unsigned int threads = 1;
-  if (!PyArg_ParseTuple(args, "O!O|I", types.bundle, &bundle, &state, &threads)) return nullptr;
+  int keeps_state = 0;
+  if (!PyArg_ParseTuple(args, "O!O|Ip", types.bundle, &bundle, &state, &threads, &keeps_state)) return nullptr;
   PyObject* self = PyType_GenericAlloc(type, 0);
   if (!self) return nullptr;
   new (&of(self)->state) Buffer();
   of(self)->bundle = reinterpret_cast<Bundle*>(Py_NewRef(bundle));
   of(self)->lock = PyThread_allocate_lock();
-  if (of(self)->lock && of(self)->state.take(state, true) && start(of(self), threads)) return self;
+  if (of(self)->lock && of(self)->state.take(state, true) && start(of(self), threads, keeps_state)) return self;
   Py_DECREF(self);
   return nullptr;
 }
@@ -155,7 +157,8 @@ PyMethodDef methods[] = {
 };
 
 PyType_Slot slots[] = {
-    {Py_tp_doc, const_cast<char*>("Session(bundle, state, threads=1): its state lies in the memory given.")},
+    {Py_tp_doc,
+     const_cast<char*>("Session(bundle, state, threads=1, keeps_state=False): its state lies in the memory given.")},
     {Py_tp_new, reinterpret_cast<void*>(create)},
     {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
     {Py_tp_methods, methods},

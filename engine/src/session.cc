@@ -135,17 +135,19 @@ void start_entries(ingot_session* session, const Layout& layout) {
 }
 
 // Gives every state its first value, and tells which have none.
-ingot_status start_state(const ingot_bundle& bundle, uint8_t* state, const Layout& layout, ingot_error* error) {
+ingot_status start_state(const ingot_bundle& bundle, uint8_t* state, bool keeps, const Layout& layout,
+                         ingot_error* error) {
   const Metadata& m = bundle.metadata;
-  if (m.state_bytes() > 0) std::memset(state, 0, m.state_bytes());
-  for (uint32_t i = 0; i < m.state_count(); ++i) layout.state_known[i] = m.state(i).start != INGOT_START_UNSET;
-  const ingot_segment_record* segment = m.initial_state();
-  if (!segment) return INGOT_OK;
-  SegmentReader reader(*segment, bundle.segment_bytes(*segment), layout.inflate_workspace);
+  if (!keeps && m.state_bytes() > 0) std::memset(state, 0, m.state_bytes());
+  const ingot_segment_record nothing = {};
+  const ingot_segment_record* initial = m.initial_state();
+  const ingot_segment_record& segment = initial ? *initial : nothing;
+  SegmentReader reader(segment, bundle.segment_bytes(segment), layout.inflate_workspace);
   for (uint32_t i = 0; i < m.state_count(); ++i) {
     const StateView view = m.state(i);
-    if (view.start != INGOT_START_SEGMENT) continue;
-    if (!reader.read(state + view.tensor.offset_bytes, view.tensor.bytes)) {
+    layout.state_known[i] = keeps || view.start != INGOT_START_UNSET;
+    if (!keeps && view.start == INGOT_START_SEGMENT &&
+        !reader.read(state + view.tensor.offset_bytes, view.tensor.bytes)) {
       return fail(error, INGOT_DAMAGED, "the initial state ends within '%.150s'", view.tensor.name);
     }
   }
@@ -183,8 +185,10 @@ ingot_status check_not_busy(const ingot_session& session, ingot_error* error) {
 
 using namespace ingot::engine;
 
-ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory, ingot_session** out,
-                          ingot_error* error) {
+namespace {
+
+ingot_status create(const ingot_bundle* bundle, const ingot_memory* memory, ingot_session** out, ingot_error* error,
+                    bool keeps_state) {
   if (!bundle || !memory || !out) return null_argument(error);
   const uint32_t thread_count = memory->threads == 0 ? 1 : memory->threads;
   if (thread_count > kThreadsMax) {
@@ -192,7 +196,7 @@ ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory
   }
   INGOT_TRY(check_memory(*bundle, *memory, thread_count, error));
   const Layout layout = lay_out(bundle->metadata, bundle->target, memory->session, thread_count);
-  INGOT_TRY(start_state(*bundle, static_cast<uint8_t*>(memory->state), layout, error));
+  INGOT_TRY(start_state(*bundle, static_cast<uint8_t*>(memory->state), keeps_state, layout, error));
   auto* session = new (layout.session) ingot_session(bundle, *memory, thread_count, layout.workers);
   session->entries = layout.entries;
   session->state_known = layout.state_known;
@@ -201,6 +205,18 @@ ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory
   INGOT_TRY(session->pool.start(bundle->requirements.stack_bytes, error));
   *out = session;
   return INGOT_OK;
+}
+
+}  // namespace
+
+ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory, ingot_session** out,
+                          ingot_error* error) {
+  return create(bundle, memory, out, error, false);
+}
+
+ingot_status ingot_create_with_state(const ingot_bundle* bundle, const ingot_memory* memory, ingot_session** out,
+                                     ingot_error* error) {
+  return create(bundle, memory, out, error, true);
 }
 
 void ingot_destroy(ingot_session* session) {

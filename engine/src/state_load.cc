@@ -149,7 +149,7 @@ ingot_status visit_tensors(const StateFile& file, FileNotes* notes, ingot_error*
     tensor.name = key;
     if (!read_tensor(json, &tensor)) return malformed(kNoHeader, error);
     if (!tiling.add(tensor.begin, tensor.end)) {
-      return malformed("a tensor lies outside of the file or where others lie: it may be truncated", error);
+      return malformed("a tensor lies outside the file or over others: it may be truncated", error);
     }
     INGOT_TRY(visitor.call(visitor.visit, tensor));
   }

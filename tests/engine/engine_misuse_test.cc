@@ -74,6 +74,7 @@ TEST_F(EngineMisuse, NullArguments) {
   EXPECT_EQ(said(ingot_find_state(bundle.bundle, "x", nullptr, &error)), null);
   EXPECT_EQ(said(ingot_create(nullptr, &memory, &s, &error)), null);
   EXPECT_EQ(said(ingot_create(bundle.bundle, nullptr, &s, &error)), null);
+  EXPECT_EQ(said(ingot_create_with_state(nullptr, &memory, &s, &error)), null);
   EXPECT_EQ(said(ingot_bind_input(nullptr, 0, 0, bytes, 4, &error)), "BAD_ARGUMENT: the session is null");
   EXPECT_EQ(said(ingot_bind_input(session, 0, 0, nullptr, 4, &error)), "BAD_ARGUMENT: the memory for 'seed' is null");
   EXPECT_EQ(said(ingot_bind_output(nullptr, 0, 0, bytes, 4, &error)), "BAD_ARGUMENT: the session is null");

@@ -53,6 +53,23 @@ TEST_F(EngineState, ASavedFileReplacesInit) {
   EXPECT_EQ(ingot_run(fresh.session, kTrainStep, &error), INGOT_OK);
 }
 
+TEST_F(EngineState, AnotherSessionTakesItWhereItLies) {
+  init_and_train(1);
+  const std::string before = bytes();
+  Block instance(bundle.needs.session_bytes + bundle.needs.session_bytes_per_thread, bundle.needs.alignment_bytes);
+  Block scratch(bundle.needs.scratch_bytes_per_thread, bundle.needs.alignment_bytes);
+  const ingot_memory memory = {instance.data(),   instance.size(),   open.arena.data(),
+                               open.arena.size(), open.state.data(), open.state.size(),
+                               scratch.data(),    scratch.size(),    1};
+  ingot_session* other = nullptr;
+  ASSERT_EQ(ingot_create_with_state(bundle.bundle, &memory, &other, &error), INGOT_OK) << error.text;
+  EXPECT_EQ(bytes(), before);
+  FitPorts other_ports(other);
+  EXPECT_EQ(ingot_run(other, kTrainStep, &error), INGOT_OK) << error.text;
+  EXPECT_NE(bytes(), before);
+  ingot_destroy(other);
+}
+
 TEST_F(EngineState, TheFileIsSafetensors) {
   init_and_train(1);
   ASSERT_EQ(ingot_save_state(open.session, path.c_str(), &error), INGOT_OK) << error.text;

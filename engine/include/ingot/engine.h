@@ -180,6 +180,10 @@ typedef struct ingot_memory {
 ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory, ingot_session** out,
                           ingot_error* error);
 
+/* The same, where the state's memory holds values already, as another session's of the same state: they stay. */
+ingot_status ingot_create_with_state(const ingot_bundle* bundle, const ingot_memory* memory, ingot_session** out,
+                                     ingot_error* error);
+
 /* Ends the session's threads. NULL does nothing. A process that was forked has none of them: there a session of several
  * threads runs only entry points whose steps have one task each, and is destroyed like any other. */
 void ingot_destroy(ingot_session* session);

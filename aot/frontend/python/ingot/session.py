@@ -53,17 +53,22 @@ class Session:
     `entries` has the entry points as functions, `programs` those at several sizes as one function each, beside the
     others; `state` has the state as arrays over the session's own memory. Several
     threads may use a session: one runs, the others wait. `memory`, of the bundle's `state_bytes` at a multiple of 64,
-    is where the state is to lie.
+    is where the state is to lie; with `keeps_state` it holds the state already.
     """
 
     def __init__(
-        self, bundle: Bundle | str | os.PathLike[str], threads: int = 1, *, memory: Buffer | None = None
+        self,
+        bundle: Bundle | str | os.PathLike[str],
+        threads: int = 1,
+        *,
+        memory: Buffer | None = None,
+        keeps_state: bool = False,
     ) -> None:
         if not 0 <= threads <= MAX_THREADS:
             raise ValueError(f"a session has 0 to {MAX_THREADS} threads, and was to have {threads}")
         self.bundle = bundle if isinstance(bundle, Bundle) else Bundle(bundle)
         self.memory = _engine.Block(self.bundle.state_bytes) if memory is None else memory
-        self._native = _engine.Session(self.bundle.native, self.memory, threads)
+        self._native = _engine.Session(self.bundle.native, self.memory, threads, keeps_state)
         self.state = State(self.bundle, self._native, self.memory)
         self.entries: Mapping[str, Entry] = Entries(
             (name, Entry(self._native, self.bundle.native, i, name, inputs, defaults, outputs))

@@ -72,7 +72,19 @@ def test_memory_is_shared_as_in_pytorch(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*traced again")
-def test_memory_is_shared_with_what_calls_returned_before_a_retrace() -> None:
+@pytest.mark.parametrize("beside", [0, 1])  # other threads
+def test_memory_is_shared_with_what_calls_returned_before_a_retrace(beside: int) -> None:
+    is_over = threading.Event()
+    threads = [threading.Thread(target=is_over.wait) for _ in range(beside)]
+    for thread in threads:
+        thread.start()
+    try:
+        shares_memory()
+    finally:
+        is_over.set()
+
+
+def shares_memory() -> None:
     seen = []
     for is_compiled in (True, False):
         torch.manual_seed(0)

@@ -118,6 +118,8 @@ def test_state_may_lie_in_the_callers_memory(bundles: dict[str, Path]) -> None:
     session = ingot.Session(bundles["net"], memory=memory[start:])
     session.state["weight"] = X
     assert X.tobytes() in memory.tobytes()
+    other = ingot.Session(bundles["net"], memory=memory[start:], keeps_state=True)
+    assert (other.state["weight"] == X).all()
     with pytest.raises(ingot.EngineError, match="multiple of 64"):
         ingot.Session(bundles["net"], memory=memory[start + 1 :])
 

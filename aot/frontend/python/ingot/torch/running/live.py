@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import itertools
 import operator
-import threading
 import warnings
 import weakref
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -37,16 +36,12 @@ class Live:
         """Its memory is that of the first of the others that has the same state in it, if one has.
 
         The modules are those whose state it is: of tensors in their attributes it is known what a step does with them.
-        So tensors stay where they are when another program runs, and so do views of them. But not where there are
-        other threads: a session begins with zeros, which they would read.
+        So tensors stay where they are when another program runs, and so do views of them.
         """
         self._tensors = tuple([tensors[name] for name in bundle.states])
         same = (other.session.memory for other in others if other.has(bundle, self._tensors))
-        memory = next(same, None) if threading.active_count() == 1 else None
-        values = bytes(memory) if memory is not None else b""
-        self.session = Session(bundle, threads, memory=memory)
-        if memory is not None:
-            memoryview(memory).cast("B")[:] = values
+        memory = next(same, None)
+        self.session = Session(bundle, threads, memory=memory, keeps_state=memory is not None)
         self._names = [*bundle.states]
         self.names = set(bundle.states)  # of the state that lies in the session's memory
         with torch.inference_mode(False):  # whose tensors could not be trained later
