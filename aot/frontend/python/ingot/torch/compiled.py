@@ -24,7 +24,7 @@ from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.modes import modes_around
 from ingot.torch.buckets import Buckets
-from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
+from ingot.torch.comparisons import Comparisons
 from ingot.torch.optimizers.wrapped import with_wrapped
 from ingot.torch.program import Model, Optimizer, Program, Scheduler, Substituted
 from ingot.torch.python_state.repetition import Carried
@@ -57,10 +57,11 @@ class CompiledStep(Substituted):
     ) -> None:
         functools.update_wrapper(self, function)
         self._name = getattr(function, "__name__", type(function).__name__)
-        self.function, self._options, self._programs, self._optimizers = function, options, programs, optimizers
+        self.function, self._options, self._programs = function, options, programs
         self._runs = Runs(function, programs)
         self._first: Any = None  # the key of the last call, where that was PyTorch's as it makes what later ones find
         self._firsts: collections.Counter[Any] = collections.Counter()  # how often a call was, by its key
+        self._comparisons = Comparisons(self._name, options, optimizers)
         self._refusals = 0  # calls that were PyTorch's as they could not be traced
         self._trace = Tracer(self._name, make_program, options, programs, optimizers)
         self._parts = make_program, options, programs, optimizers
@@ -89,10 +90,14 @@ class CompiledStep(Substituted):
             return self.function(*args, **kwargs)
         if self._runs.same:
             self._runs.drop_others()
-        latest, departed = self._runs.latest, []
+        latest = self._runs.latest
+        departed: list[Run] = []
         try:
             given = self._positions.of(args, kwargs) if kwargs or self._positions.has_keywords else args
             if latest and (tensors := latest.taken(given)) is not None and latest.holds():
+                if self._comparisons.are_due() and not self._comparisons.still_agrees(latest, tensors):
+                    self._runs.drop(latest)
+                    return self._compiled(given, departed)
                 try:
                     return latest(tensors, are_taken=True)
                 except Departed:
@@ -114,7 +119,7 @@ class CompiledStep(Substituted):
             if run is None and (self._is_full(call.key) or is_left):
                 return self._by_position(*call.given)
             refusal: TraceError | None = None
-            is_untrained = self._runs.latest is None and not self._firsts
+            is_untrained = not self._runs.have_run and not self._firsts
             is_fatal = is_untrained or self._options.on_change == "error"
             with nullcontext() if run else exclusive():
                 run = run or self._runs.fitting(call.key, departed)  # of another thread, until now
@@ -202,18 +207,14 @@ class CompiledStep(Substituted):
     def _ran(self, run: Run, call: Call) -> Any:
         """What a program gives, which is compared before with PyTorch on arguments of other shapes."""
         run.refuse_arguments(call.unpadded)
-        if self._options.verify and (shapes := shapes_of(call.unpadded)) not in run.verified:
-            known = parameters_with_slots(self._optimizers)
-            run.verify(self._name, call.tensors, call.unpadded)
-            drop_slots(self._optimizers, known)
-            run.verified.append(shapes)
+        self._comparisons.with_new_shapes(run, call)
         self._runs.add(run)
         self._runs.latest, self._first = run, None
         return run(call.tensors)
 
     def _leave_to_pytorch(self, run: Run, call: Call, error: DisagreementError) -> None:
         """Keeps a training going whose later calls differ; the first call raises, before anything is trained."""
-        if self._runs.latest is None or self._options.on_change == "error":
+        if not self._runs.have_run or self._options.on_change == "error":
             raise error
         run.differing.append(shapes_of(call.unpadded))
         self._runs.add(run)
@@ -284,6 +285,7 @@ def compile(
     threads: int = 1,
     training: bool = True,
     verify: bool = True,
+    spot_checks: bool = True,
     on_change: Literal["retrace", "error"] = "retrace",
     target: str = "host",
     buckets: Buckets | None = None,
@@ -296,7 +298,9 @@ def compile(
     From the first call on, parameters, buffers and slots lie in the bundle's memory: ``state_dict()``, evaluation in
     PyTorch and checkpoints see what is trained. Gradients have no values there, which whoever asks for them is told,
     unless `keep_gradients`. The first call traces, compiles, and compares some steps with PyTorch (`verify`), which is
-    given what random ops drew. Arguments of other shapes, and whatever else is fixed in a program and changes, are
+    given what random ops drew. Calls 1,000, 2,000, 4,000 and so on are compared again (`spot_checks`), where that takes
+    no more than a hundredth of the time: a program that no longer does what PyTorch does is traced again with a
+    warning. Arguments of other shapes, and whatever else is fixed in a program and changes, are
     traced and compared again with one warning, or with `on_change="error"` refused; `buckets` pads batches.
     Each call draws the seed of its random ops from PyTorch's generator, or counts calls from a `seed` of its own.
     `memory_limit` is that of `ingot.compile`, for a call: what does not fit is computed again, to the same bits;
@@ -314,7 +318,7 @@ def compile(
         return how(keep_gradients=keep_gradients or are_gradients_kept, seed=seed or 0)
 
     limit = memory_limit if memory_limit is not None else limit_of(model) if training else None
-    options = Options(threads, training, verify, on_change, target, buckets, limit, micro_batches, math)
+    options = Options(threads, training, verify, spot_checks, on_change, target, buckets, limit, micro_batches, math)
     parts = model, optimizer, scheduler, total_steps, keep_gradients, seed, options
     optimizers = [*with_wrapped(optimizer).values()]
     is_off = enabled is False or (enabled is None and os.environ.get("INGOT") == "0")

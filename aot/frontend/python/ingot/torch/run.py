@@ -50,6 +50,7 @@ class Options:
     threads: int = 1
     training: bool = True
     verify: bool = True
+    spot_checks: bool = True
     on_change: Literal["retrace", "error"] = "retrace"
     target: str = "host"
     buckets: Buckets | None = None

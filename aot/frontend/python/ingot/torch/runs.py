@@ -21,6 +21,7 @@ class Runs:
         self._runs: list[Run] = []
         self.same: list[Comparison] = []  # with the functions of runs that were found, which last as long as they hold
         self.latest: Run | None = None
+        self.have_run = False  # any of them
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -38,7 +39,13 @@ class Runs:
     def drop_others(self) -> None:
         """Drops all where an earlier function is no longer the same as this one."""
         if not all(same.holds() for same in self.same):
-            self._runs, self.same, self.latest = [], [], None
+            self._runs, self.same, self.latest, self.have_run = [], [], None, False
+
+    def drop(self, run: Run) -> None:
+        """Drops one that no longer does what PyTorch does."""
+        self._runs.remove(run)
+        self._programs.drop(run)
+        self.latest = None
 
     def drop_ended(self) -> None:
         """Drops those whose models or optimizers took other memory."""
@@ -51,6 +58,7 @@ class Runs:
 
     def add(self, run: Run) -> None:
         """Takes in a run, if it is new."""
+        self.have_run = True
         if all(run is not known for known in self._runs):
             self._runs.append(run)
             self._programs.add(self._function, run)

@@ -41,6 +41,10 @@ class Programs:
         """Keeps the run of a program for steps that are decorated later, and the latest of them."""
         self._traced = [*self._traced[1 - MOST_RUNS :], (function, run)]
 
+    def drop(self, run: Any) -> None:
+        """Forgets a run."""
+        self._traced = [(function, other) for function, other in self._traced if other is not run]
+
     @property
     def runs(self) -> list[Any]:
         """The runs that are kept."""

@@ -1,0 +1,72 @@
+"""When a step is compared with PyTorch: with arguments of new shapes, and at growing intervals."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+import warnings
+from collections.abc import Sequence
+
+import torch
+
+from ingot.torch.base.replacements import exclusive
+from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
+from ingot.torch.run import DisagreementError, Options, Run, shapes_of
+from ingot.torch.tracer import Call
+
+LOG = logging.getLogger(__name__)
+FIRST_CALL = 1000  # that is compared again; each later one is at twice as many calls
+SHARE = 0.01  # of the time since the first call, which comparing again may take
+
+
+class Comparisons:
+    """Compares the programs of one step: each with arguments of new shapes, before it runs on the live state.
+
+    Calls 1,000, 2,000, 4,000 and so on are compared again, for what changes and is not watched; but not one where the
+    last comparison took more than a hundredth of the time since the step was compiled.
+    """
+
+    def __init__(self, name: str, options: Options, optimizers: Sequence[torch.optim.Optimizer]) -> None:
+        self._name, self._options, self._optimizers = name, options, optimizers
+        self._calls = 0
+        self._next = FIRST_CALL if options.verify and options.spot_checks else math.inf
+        self._seconds, self._since = 0.0, time.perf_counter()
+
+    def with_new_shapes(self, run: Run, call: Call) -> None:
+        """Compares a program with arguments of shapes that it was not compared with; raises DisagreementError."""
+        if not self._options.verify or (shapes := shapes_of(call.unpadded)) in run.verified:
+            return
+        known, began = parameters_with_slots(self._optimizers), time.perf_counter()
+        run.verify(self._name, call.tensors, call.unpadded)
+        drop_slots(self._optimizers, known)
+        run.verified.append(shapes)
+        self._seconds = time.perf_counter() - began
+
+    def are_due(self) -> bool:
+        """Counts a call, and tells whether it is compared again."""
+        self._calls += 1
+        if self._calls < self._next:
+            return False
+        self._next *= 2
+        return self._seconds <= SHARE * (time.perf_counter() - self._since)
+
+    def still_agrees(self, run: Run, tensors: tuple[torch.Tensor, ...]) -> bool:
+        """Whether a program does what PyTorch does now, as far as that can be compared.
+
+        Warns where it does not, or raises DisagreementError where changes are errors.
+        """
+        began = time.perf_counter()
+        try:
+            with exclusive():
+                run.compare(self._name, tensors, tensors, steps=1)
+        except DisagreementError as error:
+            if self._options.on_change == "error":
+                raise
+            what = f"{self._name}: something changed that is not watched: the program is no longer what PyTorch does"
+            warnings.warn(f"{what}, and is traced again: {error}", stacklevel=4)
+            return False
+        except Exception as error:  # what the step raises, it raises when it runs
+            LOG.debug("%s is not compared again: %s", self._name, error)
+        self._seconds = time.perf_counter() - began
+        return True
