@@ -52,8 +52,9 @@ def losses(scaled: bool, **options: Any) -> list[float]:
 
 def test_what_changed_unwatched_is_found() -> None:
     plain = losses(True, enabled=False)
-    with pytest.warns(UserWarning, match="something changed that is not watched.*traced again"):
+    with pytest.warns(UserWarning, match="something changed that is not watched.*traced again") as said:
         found = losses(True)
+    assert {warning.filename for warning in said} == {__file__}
     assert found[8:] == pytest.approx(plain[8:], rel=1e-2)
     assert losses(True, spot_checks=False)[8:] == pytest.approx([x / 2 for x in plain[8:]], rel=1e-2)
 

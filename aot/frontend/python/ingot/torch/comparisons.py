@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 import torch
 
+from ingot.judge import Undecided
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
-from ingot.torch.run import DisagreementError, Options, Run, shapes_of
+from ingot.torch.run import VERIFIED_STEPS, DisagreementError, Options, Run, shapes_of
 from ingot.torch.tracer import Call
 
 LOG = logging.getLogger(__name__)
@@ -34,11 +35,23 @@ class Comparisons:
         self._seconds, self._since = 0.0, time.perf_counter()
 
     def with_new_shapes(self, run: Run, call: Call) -> None:
-        """Compares a program with arguments of shapes that it was not compared with; raises DisagreementError."""
+        """Compares a program with arguments of shapes that it was not compared with.
+
+        Warns where that is not possible. Raises DisagreementError where the steps are not the same but for rounding,
+        and where padding may be why they cannot be compared.
+        """
         if not self._options.verify or (shapes := shapes_of(call.unpadded)) in run.verified:
             return
         known, began = parameters_with_slots(self._optimizers), time.perf_counter()
-        run.verify(self._name, call.tensors, call.unpadded)
+        try:
+            run.compare(self._name, call.tensors, call.unpadded, VERIFIED_STEPS)
+            if run.keep:
+                run.keep()
+        except Undecided as error:
+            if self._options.buckets:
+                what = f"{self._name} cannot be shown to be right for padded batches: {error}"
+                raise DisagreementError(what) from error
+            warnings.warn(f"{self._name} is not verified: {error}", stacklevel=5)
         drop_slots(self._optimizers, known)
         run.verified.append(shapes)
         self._seconds = time.perf_counter() - began
@@ -64,7 +77,7 @@ class Comparisons:
             if self._options.on_change == "error":
                 raise
             what = f"{self._name}: something changed that is not watched: the program is no longer what PyTorch does"
-            warnings.warn(f"{what}, and is traced again: {error}", stacklevel=4)
+            warnings.warn(f"{what}, and is traced again: {error}", stacklevel=3)
             return False
         except Exception as error:  # what the step raises, it raises when it runs
             LOG.debug("%s is not compared again: %s", self._name, error)

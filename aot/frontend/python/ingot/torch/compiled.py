@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import functools
 import inspect
 import os
@@ -25,6 +24,7 @@ from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.modes import modes_around
 from ingot.torch.buckets import Buckets
 from ingot.torch.comparisons import Comparisons
+from ingot.torch.left_calls import LeftCalls
 from ingot.torch.optimizers.wrapped import with_wrapped
 from ingot.torch.program import Model, Optimizer, Program, Scheduler, Substituted
 from ingot.torch.python_state.repetition import Carried
@@ -35,7 +35,6 @@ from ingot.torch.running.redecorated import Programs, programs_of
 from ingot.torch.runs import MOST_PROGRAMS, Runs
 from ingot.torch.tracer import Call, Tracer
 
-MOST_FIRSTS = 3  # calls that are PyTorch's for what they make or raise, before all of their shapes are
 KEEP = "keep it as it is, pass it as a tensor, or allow on_change='retrace'"
 Step = Callable[..., Any]
 
@@ -59,10 +58,8 @@ class CompiledStep(Substituted):
         self._name = getattr(function, "__name__", type(function).__name__)
         self.function, self._options, self._programs = function, options, programs
         self._runs = Runs(function, programs)
-        self._first: Any = None  # the key of the last call, where that was PyTorch's as it makes what later ones find
-        self._firsts: collections.Counter[Any] = collections.Counter()  # how often a call was, by its key
+        self._left = LeftCalls(self._name, options, programs)
         self._comparisons = Comparisons(self._name, options, optimizers)
-        self._refusals = 0  # calls that were PyTorch's as they could not be traced
         self._trace = Tracer(self._name, make_program, options, programs, optimizers)
         self._parts = make_program, options, programs, optimizers
         self._bound: dict[int, CompiledStep] = {}  # by the id of their object, which they keep
@@ -115,12 +112,10 @@ class CompiledStep(Substituted):
         self._runs.drop_ended()
         while True:
             run = self._runs.fitting(call.key, departed)
-            is_left = self._firsts[call.key] == MOST_FIRSTS or self._refusals == MOST_PROGRAMS
-            if run is None and (self._is_full(call.key) or is_left):
+            if run is None and (self._is_full(call.key) or self._left.are_all(call.key)):
                 return self._by_position(*call.given)
             refusal: TraceError | None = None
-            is_untrained = not self._runs.have_run and not self._firsts
-            is_fatal = is_untrained or self._options.on_change == "error"
+            is_fatal = self._options.on_change == "error" or not (self._runs.have_run or self._left)
             with nullcontext() if run else exclusive():
                 run = run or self._runs.fitting(call.key, departed)  # of another thread, until now
                 is_new = run is None
@@ -162,7 +157,7 @@ class CompiledStep(Substituted):
         except FirstStepDiffers:  # from the state that it makes on, steps are alike
             return None
         except Carried as error:
-            self._note_first(call.key, error)
+            self._left.add_first(call.key, error)
             return None
         except TraceError as error:
             if is_of_call(error.__cause__) or not self._trace.reads_less(call):
@@ -182,26 +177,12 @@ class CompiledStep(Substituted):
         unpadded = with_tensors(given, integers)[0] if numbers else given
         return Call(key, function, given, example, taken, tensors_of(taken), tensors_of(unpadded), numbers)
 
-    def _note_first(self, key: Any, error: Carried) -> None:
-        """Lets a call be PyTorch's that makes what later ones find; raises the error where it is no such call."""
-        if not error.is_of_first or self._first == key or self._options.on_change == "error":
-            raise error
-        self._first = key  # from what it changes on, calls may be alike
-        self._firsts[key] += 1
-        if self._programs.is_first("first"):
-            warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=5)
-
     def _refused(self, call: Call, error: TraceError) -> Any:
         """A call in PyTorch, as it cannot be traced after others were, or as it raises: PyTorch raises the error."""
         result = self._by_position(*call.given)
-        self._firsts[call.key] += 1
-        self._refusals += 1
-        is_raised = isinstance(error, Raised)
-        if is_raised:
+        if isinstance(error, Raised):
             self._trace.reads_less(call)
-        if self._programs.is_first(f"refused {error.what}"):
-            what = f"traced, it raises {error}" if is_raised else error
-            warnings.warn(f"{self._name}: this call is PyTorch's: {what}", stacklevel=4)
+        self._left.add_refused(call.key, error)
         return result
 
     def _ran(self, run: Run, call: Call) -> Any:
@@ -209,7 +190,8 @@ class CompiledStep(Substituted):
         run.refuse_arguments(call.unpadded)
         self._comparisons.with_new_shapes(run, call)
         self._runs.add(run)
-        self._runs.latest, self._first = run, None
+        self._runs.latest = run
+        self._left.end()
         return run(call.tensors)
 
     def _leave_to_pytorch(self, run: Run, call: Call, error: DisagreementError) -> None:
@@ -257,10 +239,9 @@ class CompiledStep(Substituted):
         if not self._runs.are_full or self._options.on_change == "error":
             return False
         if self._programs.is_first("full"):
-            what = f"{self._name}: {self._runs.change(key)}; a program has that fixed, and {MOST_PROGRAMS} were traced"
-            warnings.warn(
-                f"{what}: calls that are none of theirs are PyTorch's; pass what changes as a tensor", stacklevel=4
-            )
+            what = f"{self._runs.change(key)}; a program has that fixed, and {MOST_PROGRAMS} were traced"
+            how = "calls that are none of theirs are PyTorch's; pass what changes as a tensor"
+            warnings.warn(f"{self._name}: {what}: {how}", stacklevel=4)
         return True
 
 

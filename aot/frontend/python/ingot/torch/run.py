@@ -12,13 +12,11 @@ import torch
 
 from ingot import cache
 from ingot.compiler import Math
-from ingot.judge import Undecided
 from ingot.session import Session
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.torch_internals import pytree, same_settings
 from ingot.torch.buckets import Buckets
 from ingot.torch.numbers.index_checks import INDICES_WITHIN
-from ingot.torch.optimizers.schedules import advance, counter
 from ingot.torch.program import Program
 from ingot.torch.python_state.aliases import refuse_arguments
 from ingot.torch.running.apart import Apart
@@ -26,11 +24,12 @@ from ingot.torch.running.captured import Captured
 from ingot.torch.running.feed import Feed
 from ingot.torch.running.guard import Guard
 from ingot.torch.running.live import Live
+from ingot.torch.running.python_numbers import PythonNumbers
 from ingot.torch.running.random_keys import RandomKeys
+from ingot.torch.running.results import Results
 from ingot.torch.text.emit import HELD
 from ingot.torch.tracing.kept_gradients import LiveGradients
-from ingot.torch.tracing.returned import Output, Shared, ended
-from ingot.torch.tracing.state import counter_name, stored
+from ingot.torch.tracing.state import stored
 from ingot.torch.tracing.unkept import UnkeptGradients, mark_arguments, refuse_gradients, refuse_made
 
 LOG = logging.getLogger(__name__)
@@ -98,7 +97,6 @@ class Run:
         self.verified: list[Shapes] = []  # shapes of arguments as they were given
         self.differing: list[Shapes] = []  # those for which it is not what PyTorch does
         self._is_padded = options.buckets is not None
-        self._computed = program.computed[ENTRY]
         self._program, self._subject = program, program.subjects[ENTRY]
         wanted = {"memory_limit": options.memory_limit, "micro_batches": options.micro_batches}
         memory: Any = {name: {ENTRY: value} for name, value in wanted.items() if value is not None}
@@ -123,21 +121,13 @@ class Run:
         self._apart = apart or Apart(self._subject.example_args)
         self._shapes = shapes_of(examples)
         self._absent = program.absent[ENTRY]
-        self._leaves, self._spec = pytree.tree_flatten(program.returned[ENTRY])
-        self._is_one_returned = isinstance(program.returned[ENTRY], Output)
-        self._schedulers = [
-            (schedule.scheduler, self._tensors[counter_name(name)])
-            for name, schedule in self._subject.schedules.items()
-        ]
-        self._schedules = [*self._subject.schedules.values()]
-        numbers_carried = self._subject.state.numbers
-        self._carried = [(numbers_carried[name], self._tensors[name]) for name in self._live.names & {*numbers_carried}]
+        self._results = Results(program.returned[ENTRY], self._tensors, is_padded=self._is_padded)
+        self._numbers = PythonNumbers(self._subject, program.computed[ENTRY], self._tensors, self._live.names)
         self._is_more = bool(
             self._captured
             or self._used_gradients
             or self._argument_gradients
-            or self._carried
-            or self._schedulers
+            or self._numbers
             or self._subject.state.keep_gradients
             or any(port.name == HELD for port in self._live.session.entries[ENTRY].outputs)
         )
@@ -150,7 +140,7 @@ class Run:
         return not self._is_more or (
             self._captured.hold()
             and not self._live.overlaps(self._captured())
-            and self._are_in_tables()
+            and self._numbers.are_in_tables()
             and self.gradients.hold()
         )
 
@@ -161,16 +151,12 @@ class Run:
     @property
     def is_over(self) -> bool:
         """Whether it has no more rates of a scheduler."""
-        return any(schedule.is_over for schedule in self._schedules)
-
-    def _are_in_tables(self) -> bool:
-        """Whether the program has the rates of its schedulers where these are now."""
-        return all(schedule.has_begun and not schedule.is_over for schedule in self._schedules)
+        return self._numbers.are_over
 
     @property
     def places(self) -> list[tuple[int, Any]]:
         """The places in Python of numbers that the program carries, and of tensors that it captures."""
-        return [*(number.place for number in self._subject.state.numbers.values()), *self._captured.places]
+        return [*self._numbers.places, *self._captured.places]
 
     @property
     def memory_bytes(self) -> int:
@@ -218,7 +204,7 @@ class Run:
         self._unkept.stand()
         if marked:
             mark_arguments(marked)
-        return self._returned(outputs, arguments)
+        return self._results(outputs, arguments)
 
     def _begin(self, arguments: tuple[torch.Tensor, ...]) -> tuple[dict[str, torch.Tensor], Container[str]]:
         """Takes in what Python holds beside tensors of the state.
@@ -236,31 +222,17 @@ class Run:
         self.has_departed = not outputs.pop(HELD, True)
         if self.has_departed:
             raise Departed
-        for scheduler, count in self._schedulers:
-            advance(scheduler, int(count))
-        for number, tensor in self._carried:
-            if (value := tensor.item()) != (before := number.get()) or type(value) is not type(before):
-                number.set(value)
+        self._numbers.leave()
         self.gradients.leave(missing)
 
     def _take_numbers(self) -> None:
-        """What Python counts and carries becomes state."""
-        if self._carried:
-            values = self._values()
-            if not self._computed.hold(values):
-                raise Departed
-            for number, tensor in self._carried:
-                tensor.fill_(values[number.name])
-        for scheduler, count in self._schedulers:
-            count.fill_(counter(scheduler))
-
-    def _values(self) -> dict[str, Any]:
-        """What Python carries, as it is now."""
-        return {name: number.get() for name, number in self._subject.state.numbers.items()}
+        """Makes state of what Python counts and carries; raises Departed where the program cannot compute with it."""
+        if not self._numbers.take():
+            raise Departed
 
     def rounded(self) -> TraceError:
         """The error where values are others in the program as soon as it was traced."""
-        if limited := self._computed.limited:
+        if limited := self._numbers.computed.limited:
             what = f"Python computes integers of what a tensor gives at {limited[0]}, which is too large for 64 bits"
             return TraceError(what, fix="compute with floats, or keep it small: n % 1_000_003")
         what = f"Python asks for values of tensors at {self._program.asked[0]}, which rounding or random numbers decide"
@@ -269,37 +241,16 @@ class Run:
     def change(self) -> str:
         """Why it is not enough."""
         asked = "Python would be given other values of tensors" if self.has_departed else ""
-        changes = self._live.change() or self._captured.change() or self._was_put_back() or self.gradients.change()
+        changes = self._live.change() or self._captured.change() or self._numbers.change() or self.gradients.change()
         shared = "a tensor that is read is in the memory of the state" if self._live.overlaps(self._captured()) else ""
         return changes or shared or asked or self.guard.change()
-
-    def _was_put_back(self) -> str:
-        for schedule in self._schedules:
-            if not schedule.has_begun:
-                return f"the {type(schedule.scheduler).__name__} was put back to step {counter(schedule.scheduler)}"
-        return ""
-
-    def verify(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor]) -> None:
-        """Compares some steps with PyTorch's on what was given, on copies of all; says so where that is not possible.
-
-        Raises DisagreementError where they are not the same but for rounding, and where padding may be why.
-        """
-        try:
-            self.compare(name, arguments, given, steps=VERIFIED_STEPS)
-        except Undecided as error:
-            if self._is_padded:
-                raise DisagreementError(f"{name} cannot be shown to be right for padded batches: {error}") from error
-            warnings.warn(f"{name} is not verified: {error}", stacklevel=5)
-            return
-        if self.keep:
-            self.keep()
 
     def compare(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor], steps: int) -> None:
         """Compares so many steps; raises DisagreementError, Undecided where PyTorch cannot be given what was drawn."""
         refuse_gradients(self._used_gradients)
         self._take_numbers()
         self.gradients.take()
-        steps = self.gradients.steps(self._computed.calls(self._values(), steps))
+        steps = self.gradients.steps(self._numbers.computed.calls(self._numbers.values(), steps))
         session = Session(self._bundle)
         for state in session.state:
             session.state[state] = stored(self._tensors[state].detach())
@@ -316,33 +267,6 @@ class Run:
                 warnings.warn(f"{name} {agreement}", stacklevel=6)
         if not agreement.holds:
             raise DisagreementError(f"{name} is not what PyTorch does: it {agreement}; verify=False takes it as it is")
-
-    def _returned(self, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor]) -> Any:
-        if self._is_one_returned:
-            return self._tensor(self._leaves[0], outputs, arguments)
-        leaves = [self._tensor(x, outputs, arguments) if isinstance(x, Output) else x for x in self._leaves]
-        return pytree.tree_unflatten(leaves, self._spec)
-
-    def _tensor(self, output: Output, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor]) -> Any:
-        value = outputs[output.name]
-        if output.is_number:
-            return value.item()
-        value = torch.view_as_complex(value) if output.is_complex else value
-        if output.shared:
-            value = self._shared(output.shared, outputs, arguments, value)
-        is_ended = output.ends_gradients and not value.requires_grad and torch.is_grad_enabled()
-        return ended(value) if is_ended else value
-
-    def _shared(
-        self, shared: Shared, outputs: dict[str, torch.Tensor], arguments: Sequence[torch.Tensor], copy: torch.Tensor
-    ) -> torch.Tensor:
-        """An output in the memory that it shares; a copy of it where that lies otherwise, or is a padded argument's."""
-        if shared.whole == "argument":
-            whole = None if self._is_padded else arguments[int(shared.name)]
-        else:
-            whole = (outputs if shared.whole == "output" else self._tensors)[shared.name]
-        found = None if whole is None else shared.of(whole)
-        return copy if found is None else found
 
 
 def _check(option: str, value: Any, known: Sequence[str]) -> None:
