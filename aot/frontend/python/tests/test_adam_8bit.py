@@ -150,7 +150,7 @@ TRAININGS: dict[str, tuple[Any, Maker, Maker, int]] = {
 }
 
 
-@pytest.mark.parametrize("name", TRAININGS)
+@pytest.mark.parametrize("name", ["classifier", pytest.param("transformer", marks=pytest.mark.nightly)])
 def test_training_ends_where_adam_does(name: str) -> None:
     task, make_8bit, make, steps = TRAININGS[name]
     seeds = range(2)
@@ -225,7 +225,7 @@ def test_state_goes_through_state_dict() -> None:
             assert torch.equal(slot, restored.state[another][name])
 
 
-@pytest.mark.parametrize("make", [Adam8bit, AdamW8bit])
+@pytest.mark.parametrize("make", [pytest.param(Adam8bit, marks=pytest.mark.nightly), AdamW8bit])
 def test_compiled_steps_are_pytorchs(make: Any) -> None:
     """The first call compares three steps with PyTorch's; state is saved, loaded, and training goes on."""
     torch.manual_seed(0)

@@ -74,6 +74,7 @@ LAYERS: dict[str, Callable[[], nn.Module]] = {
     "GRUCell": lambda: Words(Cells(nn.GRUCell(WIDTH, WIDTH))),
     "a cell of one's own": lambda: Words(Gated()),
 }
+FEW = ("LSTM", "LSTM in both directions", "GRUCell")  # the others take minutes, nightly
 
 
 def trained(make: Callable[[], nn.Module], length: int, folder: Path) -> int:
@@ -101,7 +102,7 @@ def trained(make: Callable[[], nn.Module], length: int, folder: Path) -> int:
     return int(report["targets"][0]["code_bytes"])
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("layer", [pytest.param(x, marks=() if x in FEW else pytest.mark.nightly) for x in LAYERS])
 def test_code_does_not_grow_with_the_sequence(layer: str, tmp_path: Path) -> None:
     short = trained(LAYERS[layer], SHORT, tmp_path / "short")
     assert trained(LAYERS[layer], LONG, tmp_path / "long") < 2 * short, "four times as long"

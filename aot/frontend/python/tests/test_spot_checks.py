@@ -11,8 +11,6 @@ from torch import nn
 
 import ingot.torch
 from ingot.torch import comparisons
-from ingot.torch.comparisons import Comparisons
-from ingot.torch.run import Options
 
 BATCHES = torch.randn(10, 6, 3, generator=torch.Generator().manual_seed(0))
 
@@ -84,10 +82,11 @@ def test_what_a_comparison_raises_ends_no_training(monkeypatch: pytest.MonkeyPat
 
 
 def test_intervals_double(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparisons, "FIRST_CALL", 4)
-    on, off = (Comparisons("step", Options(spot_checks=is_on), []) for is_on in (True, False))
-    assert [i for i in range(1, 40) if on.are_due()] == [4, 8, 16, 32]
-    assert not any(off.are_due() for _ in range(40))
+    compared, step = list[int](), step_of(False)[0]
+    monkeypatch.setattr("ingot.torch.run.Run.compare", lambda *_, **__: compared.append(i))
+    for i in range(20):  # noqa: B007
+        step(BATCHES[0])
+    assert compared == [0, 1, 2, 4, 8, 16]
 
 
 def test_they_take_a_hundredth_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:

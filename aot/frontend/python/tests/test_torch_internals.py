@@ -449,6 +449,16 @@ def hooks_are_found() -> None:
     assert getattr(owner, name) >= before + 1
 
 
+@canary("has_others")
+def views_hold_memory() -> None:
+    tensor = torch.ones(2)
+    assert not torch_internals.has_others(tensor)
+    view = tensor.detach()
+    assert torch_internals.has_others(tensor) and torch_internals.has_others(view)
+    del view
+    assert not torch_internals.has_others(tensor)
+
+
 @canary("likeness same_settings")
 def guards_compare() -> None:
     same = torch_internals.likeness([torch.ones(2)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import time
 import warnings
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from ingot.torch.run import VERIFIED_STEPS, DisagreementError, Options, Run, sha
 from ingot.torch.tracer import Call
 
 LOG = logging.getLogger(__name__)
-FIRST_CALL = 1000  # that is compared again; each later one is at twice as many calls
+FIRST_CALL = 1000  # that is compared again; each later one is the one of twice its number
 SHARE = 0.01  # of the time since the first call, which comparing again may take
 
 
@@ -30,8 +29,8 @@ class Comparisons:
 
     def __init__(self, name: str, options: Options, optimizers: Sequence[torch.optim.Optimizer]) -> None:
         self._name, self._options, self._optimizers = name, options, optimizers
-        self._calls = 0
-        self._next = FIRST_CALL if options.verify and options.spot_checks else math.inf
+        self.calls = 0  # of the latest programs
+        self.next_call = FIRST_CALL if options.verify and options.spot_checks else 0  # that is compared again
         self._seconds, self._since = 0.0, time.perf_counter()
 
     def with_new_shapes(self, run: Run, call: Call) -> None:
@@ -56,20 +55,15 @@ class Comparisons:
         run.verified.append(shapes)
         self._seconds = time.perf_counter() - began
 
-    def are_due(self) -> bool:
-        """Counts a call, and tells whether it is compared again."""
-        self._calls += 1
-        if self._calls < self._next:
-            return False
-        self._next *= 2
-        return self._seconds <= SHARE * (time.perf_counter() - self._since)
-
     def still_agrees(self, run: Run, tensors: tuple[torch.Tensor, ...]) -> bool:
-        """Whether a program does what PyTorch does now, as far as that can be compared.
+        """Whether a program does what PyTorch does now, as far as that can be compared in a hundredth of the time.
 
         Warns where it does not, or raises DisagreementError where changes are errors.
         """
+        self.next_call *= 2
         began = time.perf_counter()
+        if self._seconds > SHARE * (began - self._since):
+            return True
         try:
             with exclusive():
                 run.compare(self._name, tensors, tensors, steps=1)

@@ -14,7 +14,7 @@ import torch
 from ingot._engine import addresses, are_at, living
 from ingot.session import Bundle, Session
 from ingot.torch.base.errors import TraceError
-from ingot.torch.base.torch_internals import likeness
+from ingot.torch.base.torch_internals import has_others, likeness
 from ingot.torch.tracing.state import stored
 
 KINDS = (torch.Tensor, torch.nn.Parameter)
@@ -137,7 +137,8 @@ def warn_of_views(tensors: Mapping[str, torch.Tensor], is_inside: Callable[[int]
 
     Those with the identities in `known` are no matter.
     """
-    left = {x.untyped_storage().data_ptr(): name for name, x in tensors.items() if not is_inside(x.data_ptr())}
+    shared = ((name, x) for name, x in tensors.items() if not is_inside(x.data_ptr()) and has_others(x))
+    left = {x.untyped_storage().data_ptr(): name for name, x in shared}
     if _first_view(left, known):
         gc.collect()  # of what is found, nobody may have some any more
     if found := _first_view(left, known):
@@ -148,7 +149,7 @@ def warn_of_views(tensors: Mapping[str, torch.Tensor], is_inside: Callable[[int]
 
 def _first_view(storages: Mapping[int, str], known: Container[int]) -> tuple[torch.Tensor, str] | None:
     """A tensor in one of the storages, which are by address, and the storage's name; none of the known ones."""
-    for value in itertools.chain.from_iterable(map(living, KINDS)):
+    for value in itertools.chain.from_iterable(map(living, KINDS if storages else ())):
         if id(value) in known or value.layout is not torch.strided or value.device.type != "cpu":
             continue
         if name := storages.get(value.untyped_storage().data_ptr()):

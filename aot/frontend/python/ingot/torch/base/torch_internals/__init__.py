@@ -34,6 +34,13 @@ def set_data(tensor: torch.Tensor, value: torch.Tensor) -> None:
         set_proxy_slot(tensor, mode.tracer, proxy)
 
 
+def has_others(tensor: torch.Tensor) -> bool:
+    """Whether anything else holds a tensor's memory, as a view does."""
+    storage = tensor.untyped_storage()
+    own: int = torch._C._storage_Use_Count(storage._cdata)
+    return own > 2  # the tensor, and what was asked for here
+
+
 def likeness(examples: Sequence[torch.Tensor]) -> Callable[..., bool]:
     """A function that tells whether as many tensors are of the types, shapes, layouts and flags of examples."""
     if not examples:
