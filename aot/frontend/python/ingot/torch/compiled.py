@@ -16,11 +16,10 @@ import torch
 from ingot.compiler import Math
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import FirstStepDiffers, LeftToPyTorch, Raised, TraceError
-from ingot.torch.base.keywords import ArgumentsRefused, OfTensors, Positions, with_tensors
+from ingot.torch.base.keywords import ArgumentsRefused, Positions
 from ingot.torch.base.parts import check_parts
 from ingot.torch.base.raised import is_of_call
 from ingot.torch.base.replacements import exclusive
-from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.modes import modes_around
 from ingot.torch.buckets import Buckets
 from ingot.torch.comparisons import Comparisons
@@ -28,8 +27,8 @@ from ingot.torch.left_calls import LeftCalls
 from ingot.torch.optimizers.wrapped import with_wrapped
 from ingot.torch.program import Model, Optimizer, Program, Scheduler, Substituted
 from ingot.torch.python_state.repetition import Carried
-from ingot.torch.python_state.snapshot import PLAIN
-from ingot.torch.run import Departed, DisagreementError, Options, Run, settings, shapes_of, tensors_of
+from ingot.torch.run import Departed, DisagreementError, Options, Run, shapes_of
+from ingot.torch.running.containers import Changed
 from ingot.torch.running.feed import IndicesOutside
 from ingot.torch.running.redecorated import Programs, programs_of
 from ingot.torch.runs import MOST_PROGRAMS, Runs
@@ -95,19 +94,21 @@ class CompiledStep(Substituted):
                 comparisons.calls += 1
                 if comparisons.calls == comparisons.next_call and not comparisons.still_agrees(latest, tensors):
                     self._runs.drop(latest)
-                    return self._compiled(given, departed)
-                try:
-                    return latest(tensors, are_taken=True)
-                except Departed:
-                    departed.append(latest)
-            return self._compiled(given, departed)
+                else:
+                    try:
+                        result = latest(tensors, are_taken=True)
+                        return result.write(given) if type(result) is Changed else result
+                    except Departed:
+                        departed.append(latest)
+            result = self._compiled(given, departed)
+            return result.write(given) if type(result) is Changed else result
         except (ArgumentsRefused, IndicesOutside):
             pass
         return self.function(*args, **kwargs)  # which raises the error, in no other's handler
 
     def _compiled(self, args: tuple[Any, ...], departed: list[Run]) -> Any:
         """What a call gives that is not seen at once to be of the latest program, or has `departed` from it."""
-        call = self._call(args)
+        call = self._trace.call_of(args, self._positions)
         if any(run.is_checked for run in departed):
             return self._by_position(*call.given)
         self._runs.drop_ended()
@@ -137,7 +138,7 @@ class CompiledStep(Substituted):
                     assert run is not None
                     self._leave_to_pytorch(run, call, error)
                 except RetraceRequired:
-                    call = self._call(args)
+                    call = self._trace.call_of(args, self._positions)
                 except TraceError as error:
                     if is_fatal and not isinstance(error, LeftToPyTorch):
                         raise
@@ -164,19 +165,6 @@ class CompiledStep(Substituted):
             if is_of_call(error.__cause__) or not self._trace.reads_less(call):
                 raise
             raise RetraceRequired from None
-
-    def _call(self, args: tuple[Any, ...]) -> Call:
-        """A call's arguments as a program takes them."""
-        self._positions.check(args)
-        given = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, args)
-        example = self._options.buckets.padded(self._positions.signature, given) if self._options.buckets else given
-        reads, integers = self._trace.are_floats_read, self._trace.integers_read
-        taken, numbers = with_tensors(example, integers) if reads else (example, [])
-        leaves, spec = pytree.tree_flatten(taken)
-        key = spec, settings(), tuple(map(_kind, leaves)), *numbers
-        function = OfTensors(self._by_position, numbers) if numbers else self._by_position
-        unpadded = with_tensors(given, integers)[0] if numbers else given
-        return Call(key, function, given, example, taken, tensors_of(taken), tensors_of(unpadded), numbers)
 
     def _refused(self, call: Call, error: TraceError) -> Any:
         """A call in PyTorch, as it cannot be traced after others were, or as it raises: PyTorch raises the error."""
@@ -316,13 +304,3 @@ def step(
         raise TypeError("the decorator is given the model: @ingot.torch.step(model, optimizer)")
     check_parts(model, optimizer, scheduler)
     return lambda function: compile(function, model, optimizer, scheduler, **options)
-
-
-def _kind(leaf: Any) -> Any:
-    """What of an argument is fixed in a program."""
-    if isinstance(leaf, torch.Tensor):
-        return leaf.shape, leaf.dtype, leaf.requires_grad, *sorted(vars(leaf))
-    if isinstance(leaf, PLAIN):
-        return type(leaf), repr(leaf)
-    fix = "give tensors, numbers, strings, lists or dicts of them, and all else before: functools.partial(step, model)"
-    raise TypeError(f"an argument is a {type(leaf).__name__}; {fix}")

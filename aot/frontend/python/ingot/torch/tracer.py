@@ -12,13 +12,17 @@ import torch
 
 from ingot.judge import Undecided
 from ingot.torch.base.errors import TraceError
+from ingot.torch.base.keywords import OfTensors, Positions, with_tensors
+from ingot.torch.base.torch_internals import pytree
 from ingot.torch.kept import Kept
 from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
 from ingot.torch.program import Added, Program
 from ingot.torch.python_state.noted import noted
 from ingot.torch.python_state.repetition import Kinds
-from ingot.torch.run import ENTRY, DisagreementError, Options, Run, shapes_of
+from ingot.torch.python_state.snapshot import PLAIN
+from ingot.torch.run import ENTRY, DisagreementError, Options, Run, settings, shapes_of, tensors_of
 from ingot.torch.running.apart import Apart
+from ingot.torch.running.containers import NotTaken, OfContainers, has_containers, with_records
 from ingot.torch.running.described import Undescribed
 from ingot.torch.running.guard import Guard
 from ingot.torch.running.live import refuse_shared
@@ -63,6 +67,20 @@ class Tracer:
         self._numbers_read: Kinds = {}  # numbers that Python holds elsewhere and that changed, by their places
         self._new_numbers: Kinds = {}  # of them, those that the last trace was the first to read
         self._fixed_numbers: set[tuple[int, Any]] = set()  # places of those that a program must have fixed
+
+    def call_of(self, args: tuple[Any, ...], positions: Positions) -> Call:
+        """A call's arguments as a program takes them."""
+        positions.check(args)
+        given = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, with_records(args))
+        example = self._options.buckets.padded(positions.signature, given) if self._options.buckets else given
+        reads, integers = self.are_floats_read, self.integers_read
+        taken, numbers = with_tensors(example, integers) if reads else (example, [])
+        leaves, spec = pytree.tree_flatten(taken)
+        key = spec, settings(), tuple(map(_kind, leaves)), *numbers
+        function = OfContainers(positions.function) if has_containers(taken) else positions.function
+        function = OfTensors(function, numbers) if numbers else function
+        unpadded = with_tensors(given, integers)[0] if numbers else given
+        return Call(key, function, args, example, taken, tensors_of(taken), tensors_of(unpadded), numbers)
 
     def __call__(self, call: Call) -> Run:
         """A new run; where there is none, optimizers hold what they held before."""
@@ -205,3 +223,15 @@ def _say_stepped(program: Program) -> None:
     """Tells schedulers, which ask for it, that their optimizers make steps."""
     for optimizer in program.state.optimizers.values():
         optimizer._opt_called = True
+
+
+def _kind(leaf: Any) -> Any:
+    """What of an argument is fixed in a program."""
+    if isinstance(leaf, torch.Tensor):
+        return leaf.shape, leaf.dtype, leaf.requires_grad, *sorted(vars(leaf))
+    if isinstance(leaf, PLAIN):
+        return type(leaf), repr(leaf)
+    if isinstance(leaf, NotTaken):
+        return NotTaken
+    fix = "give tensors, numbers, strings, lists or dicts of them, and all else before: functools.partial(step, model)"
+    raise TypeError(f"an argument is a {type(leaf).__name__}; {fix}")

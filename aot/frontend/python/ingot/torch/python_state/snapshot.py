@@ -41,7 +41,7 @@ from ingot.torch.python_state.reach import C_VALUES, Edges, Names, edges, has_ow
 
 PLAIN = (
     *(type(None), bool, int, float, complex, str, bytes, range, slice, enum.Enum, Absent),
-    *(np.number, np.bool_, np.character, np.datetime64),
+    *(np.number, np.bool_, np.character, np.datetime64, torch.device, torch.dtype),
     *(decimal.Decimal, fractions.Fraction, datetime.date, datetime.time, datetime.timedelta, pathlib.PurePath),
 )
 CONTAINERS = (dict, list, set)

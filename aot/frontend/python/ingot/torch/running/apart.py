@@ -10,6 +10,7 @@ import torch
 from ingot.torch.base.keywords import FLOATS, scalar
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.python_state.snapshot import PLAIN
+from ingot.torch.running.containers import NotTaken, Record
 
 Tensors = tuple[torch.Tensor, ...]
 Matcher = Callable[[Any, list[Any]], bool]  # of a value, whose tensors it adds to a list
@@ -17,7 +18,7 @@ ATOMS = (type(None), bool, int, float, str)  # whose objects never change
 
 
 class Apart:
-    """Takes arguments apart that are tuples, lists and dicts of tensors, and of plain values as an example's."""
+    """Takes arguments apart that are tuples, lists, dicts and objects, of tensors and plain values as an example's."""
 
     def __init__(self, example: Sequence[Any], numbers: Sequence[int] = ()) -> None:
         """`numbers` are places among the example's leaves: they may be other ones, and are taken as tensors."""
@@ -52,6 +53,10 @@ def _matcher(example: Any) -> Matcher:
         return _sequence_of(kind, [_matcher(value) for value in example])
     if kind is dict:
         return _dict_of([(key, _matcher(value)) for key, value in example.items()])
+    if kind is Record:
+        return _object_of(example.kind, [(name, _matcher(value)) for name, value in example.values.items()])
+    if kind is NotTaken:
+        return lambda value, found: True
     return _like(kind, example) if isinstance(example, PLAIN) else lambda value, found: False
 
 
@@ -85,6 +90,15 @@ def _dict_of(parts: list[tuple[Any, Matcher]]) -> Matcher:
 
     def match(value: Any, found: list[Any]) -> bool:
         return type(value) is dict and [*value] == keys and all([part(value[key], found) for key, part in parts])
+
+    return match
+
+
+def _object_of(kind: type, parts: list[tuple[str, Matcher]]) -> Matcher:
+    match_values = _dict_of(parts)
+
+    def match(value: Any, found: list[Any]) -> bool:
+        return type(value) is kind and match_values(vars(value), found)
 
     return match
 

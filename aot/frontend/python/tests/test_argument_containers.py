@@ -1,0 +1,156 @@
+"""Objects, dicts and lists among arguments: their tensors are inputs, and what a step changes in them is changed."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import ingot.torch
+from ingot.torch.compiled import CompiledStep
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    x: torch.Tensor
+    y: torch.Tensor
+    scale: float = 1.0
+
+
+class Batch:
+    def __init__(self, x: torch.Tensor, y: torch.Tensor) -> None:
+        self.x, self.y, self.device, self.lock = x, y, x.device, threading.Lock()
+
+    @property
+    def pair(self) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.x, self.y
+
+
+class Items(collections.UserDict):  # type: ignore[type-arg]
+    """A mapping such as tokenizers give."""
+
+
+Get = Callable[[Any], tuple[torch.Tensor, torch.Tensor]]
+OBJECTS: dict[str, tuple[Callable[[torch.Tensor, torch.Tensor], Any], Get]] = {
+    "dataclass": (Frozen, lambda b: (b.x * b.scale, b.y)),
+    "object": (Batch, lambda b: b.pair),
+    "mapping": (lambda x, y: Items(x=x, y=y), lambda b: (b["x"], b["y"])),
+    "keywords of a mapping": (lambda x, y: Items(x=x, y=y), lambda b: tuple(dict(**b).values())),
+    "objects in a list": (
+        lambda x, y: [Frozen(x, y), {"other": Batch(x.clone(), y.clone())}],
+        lambda b: (b[0].x, b[1]["other"].y),
+    ),
+    "object in an object": (lambda x, y: Items(inner=Batch(x, y)), lambda b: b["inner"].pair),
+    "device": (lambda x, y: (x, y, x.device, x.dtype), lambda b: (b[0].to(b[2], b[3]), b[1])),
+}
+
+
+def set_item(b: Any, prediction: torch.Tensor) -> None:
+    b["prediction"] = prediction.detach()
+
+
+def set_twice(b: Any, prediction: torch.Tensor) -> None:
+    b["x"], b["n"] = prediction.detach() + 1, len(prediction)
+
+
+def take_out(b: Any, _: torch.Tensor) -> None:
+    b.pop("y")
+
+
+def move(b: Any, _: torch.Tensor) -> None:
+    b["target"] = b.pop("y")
+
+
+def add(b: Any, prediction: torch.Tensor) -> None:
+    b["list"].append(prediction.detach().sum())
+    b["list"].append(prediction.detach().sum().item())
+
+
+def insert(b: Any, prediction: torch.Tensor) -> None:
+    b["list"].insert(0, prediction.detach())
+    del b["list"][1]
+
+
+def clear(b: Any, _: torch.Tensor) -> None:
+    b["list"].clear()
+
+
+def set_attribute(b: Any, prediction: torch.Tensor) -> None:
+    b["object"].prediction = prediction.detach()
+    del b["object"].y
+
+
+WRITES = [set_item, set_twice, take_out, move, add, insert, clear, set_attribute]
+
+
+def step_of(get: Get, write: Callable[[Any, torch.Tensor], None] | None, enabled: bool) -> Any:
+    torch.manual_seed(0)
+    model = nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+
+    @ingot.torch.step(model, optimizer, enabled=enabled)
+    def step(batch: Any) -> torch.Tensor:
+        x, y = get(batch)
+        optimizer.zero_grad()
+        prediction = model(x)
+        loss = (prediction - y).square().mean()
+        loss.backward()
+        optimizer.step()
+        if write:
+            write(batch, prediction)
+        return loss.detach()
+
+    return step
+
+
+def batches() -> list[tuple[torch.Tensor, torch.Tensor]]:
+    random = torch.Generator().manual_seed(1)
+    return [(torch.randn(n, 3, generator=random), torch.randn(n, 1, generator=random)) for n in (4, 4, 2, 4)]
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+@pytest.mark.filterwarnings("ignore:.*traced again")
+def test_tensors_of_objects_are_inputs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    make, get = OBJECTS[name]
+    compiled, plain = (step_of(get, None, enabled) for enabled in (True, False))
+    for x, y in batches():
+        torch.testing.assert_close(compiled(make(x, y)), plain(make(x, y)))
+    assert compiled.programs == 2
+    monkeypatch.setattr(CompiledStep, "_compiled", None)
+    compiled(make(*batches()[-1]))  # is seen at once to be of the last program
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.filterwarnings("ignore:.*traced again")
+def test_what_a_step_changes_in_its_arguments_is_changed(write: Callable[[Any, torch.Tensor], None]) -> None:
+    def get(b: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        return b["x"], b["y"]
+
+    steps = [step_of(get, write, enabled) for enabled in (True, False)]
+    for x, y in batches():
+        given = [{"x": x, "y": y, "list": [y], "object": Batch(x, y)} for _ in steps]
+        losses = [step(batch) for step, batch in zip(steps, given, strict=True)]
+        torch.testing.assert_close(*losses)
+        objects = [vars(batch.pop("object")) for batch in given]
+        assert [*given[0]] == [*given[1]] and [*objects[0]] == [*objects[1]]
+        for values in objects:
+            del values["lock"], values["device"]
+        torch.testing.assert_close(*given)
+        torch.testing.assert_close(*objects)
+    assert steps[0].programs == 2
+
+
+def test_calls_are_pytorchs_that_use_what_a_program_cannot_take() -> None:
+    def get(b: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        with b.lock:
+            return b.pair
+
+    step, plain = (step_of(get, None, enabled) for enabled in (True, False))
+    with pytest.warns(UserWarning, match="an argument holds a lock, which a program cannot take"):
+        assert step(Batch(*batches()[0])) == plain(Batch(*batches()[0]))
