@@ -6,6 +6,7 @@ import collections
 import dataclasses
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -152,5 +153,34 @@ def test_calls_are_pytorchs_that_use_what_a_program_cannot_take() -> None:
             return b.pair
 
     step, plain = (step_of(get, None, enabled) for enabled in (True, False))
-    with pytest.warns(UserWarning, match="an argument holds a lock, which a program cannot take"):
+    with pytest.warns(UserWarning, match="an argument has a lock, which a program cannot take"):
         assert step(Batch(*batches()[0])) == plain(Batch(*batches()[0]))
+
+
+READ: dict[str, tuple[Callable[[dict[str, Any]], bool], int]] = {
+    "no text": (lambda b: False, 2),
+    "a comparison": (lambda b: b["mode"] == "b1", 4),
+    "what it contains": (lambda b: "1" in b["mode"], 4),
+    "another way round": (lambda b: b["mode"] in ("b1", "b2"), 4),
+    "a key": (lambda b: {"b1": True}.get(b["mode"], False), 4),
+    "its class and size": (lambda b: isinstance(b["mode"], str) and len(b["mode"]) > 2, 4),
+    "a text of it": (lambda b: f"{b['mode']}" == "b1", 4),
+    "a method": (lambda b: b["mode"].endswith("1"), 4),
+    "a path": (lambda b: b["path"].name == "1", 4),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+@pytest.mark.filterwarnings("ignore:.*traced again")
+def test_texts_that_change_are_left_out_where_nobody_reads_them(name: str) -> None:
+    is_doubled, programs = READ[name]
+
+    def get(b: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
+        return b["x"] * (2 if is_doubled(b) else 1), b["y"]
+
+    compiled, plain = (step_of(get, None, enabled) for enabled in (True, False))
+    (x, y), *_ = batches()
+    for i in range(4):
+        given = {"x": x, "y": y, "mode": f"b{i}", "path": Path("folder") / str(i), "names": [f"n{i}", f"m{i}"]}
+        torch.testing.assert_close(compiled(given), plain(given))
+    assert compiled.programs == programs

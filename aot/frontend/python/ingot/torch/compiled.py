@@ -149,7 +149,7 @@ class CompiledStep(Substituted):
     def _new_run(self, call: Call) -> Run | None:
         """A program that is traced for a call; None where the call is PyTorch's, as later ones may be alike."""
         change = self._refuse_change(call.key) if self._runs else ""
-        if self._runs and self._trace.reads_integers(call, self._runs.keys):
+        if self._runs and self._trace.adapts(call, self._runs.keys):
             raise RetraceRequired
         reads_more = bool(change) and self._trace.reads(call, self._runs.changed_numbers(call.key))
         try:

@@ -22,7 +22,7 @@ from ingot.torch.python_state.repetition import Kinds
 from ingot.torch.python_state.snapshot import PLAIN
 from ingot.torch.run import ENTRY, DisagreementError, Options, Run, settings, shapes_of, tensors_of
 from ingot.torch.running.apart import Apart
-from ingot.torch.running.containers import NotTaken, OfContainers, has_containers, with_records
+from ingot.torch.running.containers import TEXTS, NotTaken, of_containers, with_records, without
 from ingot.torch.running.described import Undescribed
 from ingot.torch.running.guard import Guard
 from ingot.torch.running.live import refuse_shared
@@ -64,6 +64,8 @@ class Tracer:
         self._are_checked = True  # values, where the function raises otherwise
         self.integers_read: set[int] = set()  # of arguments that changed, by their places among leaves
         self._fixed_integers: set[int] = set()  # of arguments, those that a program must have fixed
+        self._texts_left_out: set[int] = set()  # of arguments, those that changed and that the step does not read
+        self._fixed_texts: set[int] = set()  # of arguments, those that it reads
         self._numbers_read: Kinds = {}  # numbers that Python holds elsewhere and that changed, by their places
         self._new_numbers: Kinds = {}  # of them, those that the last trace was the first to read
         self._fixed_numbers: set[tuple[int, Any]] = set()  # places of those that a program must have fixed
@@ -72,12 +74,13 @@ class Tracer:
         """A call's arguments as a program takes them."""
         positions.check(args)
         given = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, with_records(args))
+        given = without(given, self._texts_left_out) if self._texts_left_out else given
         example = self._options.buckets.padded(positions.signature, given) if self._options.buckets else given
         reads, integers = self.are_floats_read, self.integers_read
         taken, numbers = with_tensors(example, integers) if reads else (example, [])
         leaves, spec = pytree.tree_flatten(taken)
         key = spec, settings(), tuple(map(_kind, leaves)), *numbers
-        function = OfContainers(positions.function) if has_containers(taken) else positions.function
+        function = of_containers(positions.function, taken)
         function = OfTensors(function, numbers) if numbers else function
         unpadded = with_tensors(given, integers)[0] if numbers else given
         return Call(key, function, args, example, taken, tensors_of(taken), tensors_of(unpadded), numbers)
@@ -95,22 +98,33 @@ class Tracer:
         """Reads numbers that changed in each call from now on; whether there are any that need not be fixed."""
         self._new_numbers = {place: kind for place, kind in numbers.items() if place not in self._fixed_numbers}
         self._numbers_read = self._numbers_read | self._new_numbers
-        return bool(self._new_numbers or self.integers_read.intersection(call.numbers))
+        return bool(self._new_numbers or self._texts_left_out or self.integers_read.intersection(call.numbers))
 
-    def reads_integers(self, call: Call, keys: Sequence[Any]) -> bool:
-        """Reads integers of arguments, by which alone a call differs from an earlier one; whether there are any new."""
-        new: set[int] = set()
+    def adapts(self, call: Call, keys: Sequence[Any]) -> bool:
+        """Reads integers of arguments, by which alone a call differs from an earlier one, and leaves out such texts.
+
+        Tells whether there are any new.
+        """
+        integers, texts = set[int](), set[int]()
         for key in keys:
             if (key[:2], key[3:]) == (call.key[:2], call.key[3:]):
-                pairs = [*zip(key[2], call.key[2], strict=True)]
-                changed = {i for i, (before, now) in enumerate(pairs) if before != now}
-                if all(pairs[i][0][0] is pairs[i][1][0] is int for i in changed):
-                    new |= changed - self._fixed_integers
-        self.integers_read |= new
-        return bool(new)
+                pairs = enumerate(zip(key[2], call.key[2], strict=True))
+                kinds = {i: (before[0], now[0]) for i, (before, now) in pairs if before != now}
+                if all(kind is other and (kind is int or _is_text(kind)) for kind, other in kinds.values()):
+                    integers |= {i for i, (kind, _) in kinds.items() if kind is int} - self._fixed_integers
+                    texts |= {i for i, (kind, _) in kinds.items() if kind is not int} - self._fixed_texts
+        self.integers_read |= integers
+        self._texts_left_out |= texts
+        return bool(integers or texts)
 
     def reads_less(self, call: Call) -> bool:
-        """Fixes numbers that a trace failed with, or leaves out its checks, which may take ops that are refused."""
+        """Fixes what a trace failed with, or leaves out its checks, which may take ops that are refused."""
+        leaves = pytree.tree_leaves(call.args)
+        used = {i for i in self._texts_left_out if type(leaves[i]) is NotTaken and leaves[i].is_used}
+        if used:
+            self._fixed_texts |= used
+            self._texts_left_out -= used
+            return True
         if integers := self.integers_read.intersection(call.numbers):
             self._fixed_integers |= integers
             self.integers_read -= integers
@@ -225,6 +239,10 @@ def _say_stepped(program: Program) -> None:
         optimizer._opt_called = True
 
 
+def _is_text(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, TEXTS)
+
+
 def _kind(leaf: Any) -> Any:
     """What of an argument is fixed in a program."""
     if isinstance(leaf, torch.Tensor):
@@ -232,6 +250,6 @@ def _kind(leaf: Any) -> Any:
     if isinstance(leaf, PLAIN):
         return type(leaf), repr(leaf)
     if isinstance(leaf, NotTaken):
-        return NotTaken
+        return NotTaken, leaf.kind
     fix = "give tensors, numbers, strings, lists or dicts of them, and all else before: functools.partial(step, model)"
     raise TypeError(f"an argument is a {type(leaf).__name__}; {fix}")

@@ -56,7 +56,7 @@ def _matcher(example: Any) -> Matcher:
     if kind is Record:
         return _object_of(example.kind, [(name, _matcher(value)) for name, value in example.values.items()])
     if kind is NotTaken:
-        return lambda value, found: True
+        return lambda value, found: type(value) is example.kind
     return _like(kind, example) if isinstance(example, PLAIN) else lambda value, found: False
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+import pathlib
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
 
 import torch
 
@@ -12,7 +14,10 @@ from ingot.torch.base.errors import LeftToPyTorch
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.python_state.snapshot import PLAIN
 
-OTHERS = (torch.nn.Module, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, type)  # no record stands for
+NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
+MODULES = (torch.nn.Module, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler)
+OTHERS = (*MODULES, *NUMBERS, type)  # for which no record stands
+TEXTS = (str, bytes, pathlib.PurePath, datetime.date, datetime.time, datetime.timedelta)
 ABSENT = object()
 
 
@@ -30,21 +35,32 @@ class Record:
 
 
 class NotTaken:
-    """Stands for a value in an object that is neither a tensor nor known by its value: code may not use it."""
+    """Stands for a value that a program does not take: a text that changes, or what is no value at all."""
 
     def __init__(self, kind: type) -> None:
-        vars(self)["kind"] = kind
+        self.kind = kind
+        self.is_used = False  # by the function
 
-    def __getattr__(self, name: str) -> Any:
-        """Raises LeftToPyTorch, as all that code does with it."""
-        kind = vars(self)["kind"].__name__
-        what = f"an argument holds a {kind}, which a program cannot take"
+    def refuse(self) -> NoReturn:
+        """Raises LeftToPyTorch."""
+        self.is_used = True
+        what = f"an argument has a {self.kind.__name__}, which a program cannot take"
         raise LeftToPyTorch(what, fix="give what the function reads of it as tensors")
 
-    def _refuse(self, *_: Any) -> Any:
-        return self.used
 
-    __bool__ = __len__ = __iter__ = __getitem__ = __call__ = __enter__ = __exit__ = __setattr__ = _refuse
+class Unusable:
+    """What a function is given in the place of a value that is not taken: all that code does with it is refused."""
+
+    def __init__(self, stand_in: NotTaken) -> None:
+        object.__setattr__(self, "_stand_in", stand_in)
+
+    def _refuse(self, *_: Any) -> Any:
+        return object.__getattribute__(self, "_stand_in").refuse()
+
+    __getattribute__ = __setattr__ = __bool__ = __len__ = __iter__ = __getitem__ = __contains__ = __call__ = _refuse
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __hash__ = __enter__ = __exit__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = __truediv__ = _refuse
+    __str__ = __repr__ = __format__ = __bytes__ = __fspath__ = _refuse
 
 
 class Changed:
@@ -92,20 +108,32 @@ def with_records(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(_with_records(value, ()) for value in args)
 
 
-def has_containers(args: tuple[Any, ...]) -> bool:
-    """Whether a function could change what is in its arguments."""
-    return next(containers_of(args), None) is not None
+def without(args: tuple[Any, ...], texts: Container[int]) -> tuple[Any, ...]:
+    """Arguments without some texts, by their places among the leaves."""
+    leaves, spec = pytree.tree_flatten(args)
+    left = [NotTaken(type(x)) if i in texts and isinstance(x, TEXTS) else x for i, x in enumerate(leaves)]
+    rebuilt: tuple[Any, ...] = pytree.tree_unflatten(left, spec)
+    return rebuilt
 
 
-def containers_of(tree: Any) -> Iterator[Any]:
-    """The dicts, lists, objects and records in a tree, each before what is in it."""
+def of_containers(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any]:
+    """The function for arguments that have records and what is not taken; itself where it could change nothing."""
+    is_plain = next(containers_of(args), None) is None and not any(
+        type(x) is NotTaken for x in pytree.tree_leaves(args)
+    )
+    return function if is_plain else OfContainers(function)
+
+
+def containers_of(tree: Any, around: tuple[int, ...] = ()) -> Iterator[Any]:
+    """The dicts, lists, objects and records in a tree, each before what is in it; none in itself."""
     if isinstance(tree, tuple):
         for value in tree:
-            yield from containers_of(value)
-    elif isinstance(tree, (dict, list, Record)) or _is_object(tree):
+            yield from containers_of(value, around)
+    elif id(tree) not in around and (isinstance(tree, (dict, list, Record)) or _is_object(tree)):
         yield tree
         for value in _values(tree).values():
-            yield from containers_of(value)
+            if type(value) is not Unusable:
+                yield from containers_of(value, (*around, id(tree)))
 
 
 def _is_object(value: Any) -> bool:
@@ -130,9 +158,11 @@ def _with_records(tree: Any, around: tuple[int, ...]) -> Any:
 
 def _with_objects(tree: Any) -> Any:
     def made(leaf: Any) -> Any:
-        return leaf.made() if isinstance(leaf, Record) else leaf
+        if type(leaf) is NotTaken:
+            return Unusable(leaf)
+        return leaf.made() if type(leaf) is Record else leaf
 
-    return pytree.tree_map(made, tree, is_leaf=lambda value: isinstance(value, Record))
+    return pytree.tree_map(made, tree, is_leaf=lambda value: type(value) is Record)
 
 
 def _values(container: Any) -> dict[Any, Any]:
