@@ -271,11 +271,11 @@ def test_full_buckets_are_compared_too(monkeypatch: pytest.MonkeyPatch) -> None:
     model = nn.Linear(3, 2)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     compared: list[int] = []
-    verify = Run.verify
+    compare = Run.compare
 
-    def noted(run: Run, name: str, arguments: Any, given: Any) -> None:
+    def noted(run: Run, name: str, arguments: Any, given: Any, steps: int) -> None:
         compared.append(len(given[0]))
-        verify(run, name, arguments, given)
+        compare(run, name, arguments, given, steps)
 
     def step(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         optimizer.zero_grad()
@@ -284,7 +284,7 @@ def test_full_buckets_are_compared_too(monkeypatch: pytest.MonkeyPatch) -> None:
         optimizer.step()
         return loss
 
-    monkeypatch.setattr(Run, "verify", noted)
+    monkeypatch.setattr(Run, "compare", noted)
     step = ingot.torch.compile(step, model, optimizer, buckets=ingot.torch.Buckets(["x"], "w", least=4))
     for rows in (3, 4, 4, 3):
         step(XS[0, :rows], torch.ones(rows))
