@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import threading
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ Get = Callable[[Any], tuple[torch.Tensor, torch.Tensor]]
 OBJECTS: dict[str, tuple[Callable[[torch.Tensor, torch.Tensor], Any], Get]] = {
     "dataclass": (Frozen, lambda b: (b.x * b.scale, b.y)),
     "object": (Batch, lambda b: b.pair),
+    "namespace": (lambda x, y: types.SimpleNamespace(x=x, y=y, step=[1]), lambda b: (b.x, b.y)),
     "mapping": (lambda x, y: Items(x=x, y=y), lambda b: (b["x"], b["y"])),
     "keywords of a mapping": (lambda x, y: Items(x=x, y=y), lambda b: tuple(dict(**b).values())),
     "objects in a list": (
@@ -184,3 +186,13 @@ def test_texts_that_change_are_left_out_where_nobody_reads_them(name: str) -> No
         given = {"x": x, "y": y, "mode": f"b{i}", "path": Path("folder") / str(i), "names": [f"n{i}", f"m{i}"]}
         torch.testing.assert_close(compiled(given), plain(given))
     assert compiled.programs == programs
+
+
+def test_methods_of_objects_may_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, plain = (step_of(lambda b: b.pair, None, enabled) for enabled in (True, False))
+    (x, y), *_ = batches()
+    for _ in range(2):
+        torch.testing.assert_close(compiled(Batch(x, y)), plain(Batch(x, y)))
+    monkeypatch.setattr(Batch, "pair", property(lambda batch: (2 * batch.x, batch.y)))
+    with pytest.warns(UserWarning, match="traced again"):
+        torch.testing.assert_close(compiled(Batch(x, y)), plain(Batch(x, y)))

@@ -28,11 +28,11 @@ from ingot.torch.optimizers.wrapped import with_wrapped
 from ingot.torch.program import Model, Optimizer, Program, Scheduler, Substituted
 from ingot.torch.python_state.repetition import Carried
 from ingot.torch.run import Departed, DisagreementError, Options, Run, shapes_of
-from ingot.torch.running.containers import Changed
 from ingot.torch.running.feed import IndicesOutside
 from ingot.torch.running.redecorated import Programs, programs_of
 from ingot.torch.runs import MOST_PROGRAMS, Runs
 from ingot.torch.tracer import Call, Tracer
+from ingot.torch.tracing.containers import Changed
 
 KEEP = "keep it as it is, pass it as a tensor, or allow on_change='retrace'"
 Step = Callable[..., Any]

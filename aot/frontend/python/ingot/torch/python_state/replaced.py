@@ -74,7 +74,7 @@ class Functions:
                 self._follow(function)
         for value in reached:
             self._add_of_module(value, None if COMPUTED_NAMES & {*names} else [*names])
-            for base in type(value).__mro__:
+            for base in (*type(value).__mro__, *(value.__mro__ if isinstance(value, type) else ())):
                 self._add_class(base)
         self._add_class(torch.Tensor)
         self._arm()

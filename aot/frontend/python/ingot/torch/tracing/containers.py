@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 import pathlib
+import types
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -18,6 +19,7 @@ NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 MODULES = (torch.nn.Module, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler)
 OTHERS = (*MODULES, *NUMBERS, type)  # for which no record stands
 TEXTS = (str, bytes, pathlib.PurePath, datetime.date, datetime.time, datetime.timedelta)
+MAKING = (object.__new__, types.SimpleNamespace.__new__)  # which make objects without values
 ABSENT = object()
 
 
@@ -29,7 +31,8 @@ class Record:
 
     def made(self) -> Any:
         """An object like it."""
-        new: Any = object.__new__(self.kind)
+        kind: Any = self.kind
+        new = kind.__new__(kind)
         vars(new).update({name: _with_objects(value) for name, value in self.values.items()})
         return new
 
@@ -86,9 +89,10 @@ class Changed:
 class OfContainers:
     """A function that is given records in the place of objects, and whose changes of arguments are returned."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], kinds: tuple[type, ...]) -> None:
+        """`kinds` are the classes of the objects, whose methods the function may call: they are watched."""
         functools.update_wrapper(self, function)
-        self.function = function
+        self.function, self.kinds = function, kinds
 
     def __call__(self, *args: Any) -> Any:
         """Calls the function; gives Changed where it changed arguments."""
@@ -118,10 +122,10 @@ def without(args: tuple[Any, ...], texts: Container[int]) -> tuple[Any, ...]:
 
 def of_containers(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any]:
     """The function for arguments that have records and what is not taken; itself where it could change nothing."""
-    is_plain = next(containers_of(args), None) is None and not any(
-        type(x) is NotTaken for x in pytree.tree_leaves(args)
-    )
-    return function if is_plain else OfContainers(function)
+    containers = [*containers_of(args)]
+    kinds = tuple(container.kind for container in containers if type(container) is Record)
+    are_left_out = any(type(leaf) is NotTaken for leaf in pytree.tree_leaves(args))
+    return OfContainers(function, kinds) if are_left_out or containers else function
 
 
 def containers_of(tree: Any, around: tuple[int, ...] = ()) -> Iterator[Any]:
@@ -139,7 +143,7 @@ def containers_of(tree: Any, around: tuple[int, ...] = ()) -> Iterator[Any]:
 def _is_object(value: Any) -> bool:
     """Whether a record can stand for it."""
     kind: Any = type(value)
-    if kind.__new__ is not object.__new__ or isinstance(value, OTHERS) or kind in pytree.SUPPORTED_NODES:
+    if kind.__new__ not in MAKING or isinstance(value, OTHERS) or kind in pytree.SUPPORTED_NODES:
         return False
     has_slots = any(vars(base).get("__slots__") for base in kind.__mro__)
     return isinstance(getattr(value, "__dict__", None), dict) and not has_slots
