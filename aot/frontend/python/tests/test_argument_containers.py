@@ -188,6 +188,19 @@ def test_texts_that_change_are_left_out_where_nobody_reads_them(name: str) -> No
     assert compiled.programs == programs
 
 
+@pytest.mark.filterwarnings("ignore:.*traced again")
+def test_texts_outside_of_dicts_are_left_out_too() -> None:
+    model = nn.Linear(3, 1)
+
+    @ingot.torch.step(model)
+    def step(x: torch.Tensor, name: str, pair: tuple[str, list[str]]) -> torch.Tensor:
+        return model(x).square().mean()
+
+    for i in range(4):
+        step(torch.ones(2, 3), f"a{i}", (f"b{i}", [f"c{i}"]))
+    assert step.programs == 2  # type: ignore[attr-defined]
+
+
 def test_methods_of_objects_may_change(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled, plain = (step_of(lambda b: b.pair, None, enabled) for enabled in (True, False))
     (x, y), *_ = batches()

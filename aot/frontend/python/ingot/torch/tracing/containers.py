@@ -44,6 +44,10 @@ class NotTaken:
         self.kind = kind
         self.is_used = False  # by the function
 
+    def __repr__(self) -> str:
+        """The same in each process, as keys of traces have it."""
+        return f"NotTaken({self.kind.__module__}.{self.kind.__qualname__})"
+
     def refuse(self) -> NoReturn:
         """Raises LeftToPyTorch."""
         self.is_used = True
@@ -130,14 +134,15 @@ def of_containers(function: Callable[..., Any], args: tuple[Any, ...]) -> Callab
 
 def containers_of(tree: Any, around: tuple[int, ...] = ()) -> Iterator[Any]:
     """The dicts, lists, objects and records in a tree, each before what is in it; none in itself."""
+    if type(tree) is Unusable:
+        return
     if isinstance(tree, tuple):
         for value in tree:
             yield from containers_of(value, around)
     elif id(tree) not in around and (isinstance(tree, (dict, list, Record)) or _is_object(tree)):
         yield tree
         for value in _values(tree).values():
-            if type(value) is not Unusable:
-                yield from containers_of(value, (*around, id(tree)))
+            yield from containers_of(value, (*around, id(tree)))
 
 
 def _is_object(value: Any) -> bool:
