@@ -3,8 +3,8 @@
 
 namespace ingot::python {
 
-// No bytecode runs between the list of all objects and its end, so that no other thread does: one that makes a tuple
-// step by step could not resize it while the list holds it too.
+// The list of all objects must die before another thread runs: a thread that is filling a tuple cannot resize it while
+// the list refers to it. No bytecode runs in between, so Python switches no threads.
 PyObject* living(PyObject*, PyObject* type) {
   PyObject* gc = PyImport_ImportModule("gc");
   const int was_enabled = PyGC_Disable();  // finalizers may be Python's

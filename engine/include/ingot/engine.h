@@ -180,7 +180,7 @@ typedef struct ingot_memory {
 ingot_status ingot_create(const ingot_bundle* bundle, const ingot_memory* memory, ingot_session** out,
                           ingot_error* error);
 
-/* The same, where the state's memory holds values already, as another session's of the same state: they stay. */
+/* Makes a session over a state that exists: keeps the values in the state's memory. */
 ingot_status ingot_create_with_state(const ingot_bundle* bundle, const ingot_memory* memory, ingot_session** out,
                                      ingot_error* error);
 

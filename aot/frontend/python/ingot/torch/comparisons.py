@@ -1,4 +1,4 @@
-"""When a step is compared with PyTorch: with arguments of new shapes, and at growing intervals."""
+"""Compares a step with PyTorch for arguments of new shapes, and again at growing intervals."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ from ingot.torch.run import VERIFIED_STEPS, DisagreementError, Options, Run, sha
 from ingot.torch.tracer import Call
 
 LOG = logging.getLogger(__name__)
-FIRST_CALL = 1000  # that is compared again; each later one is the one of twice its number
-SHARE = 0.01  # of the time since the first call, which comparing again may take
+FIRST_CALL = 1000  # the first spot check; each later one is at twice the call number
+SHARE = 0.01  # of the time since the step was compiled: the most that a spot check may take
 
 
 class Comparisons:
-    """Compares the programs of one step: each with arguments of new shapes, before it runs on the live state.
+    """Compares the programs of one step with PyTorch.
 
-    Calls 1,000, 2,000, 4,000 and so on are compared again, for what changes and is not watched; but not one where the
-    last comparison took more than a hundredth of the time since the step was compiled.
+    A program is compared with arguments of new shapes before it runs on the live state. Spot checks find changes that
+    are not watched: calls 1,000, 2,000, 4,000 and so on, counted over calls that reuse the program of the call before.
+    A spot check is skipped if the last comparison took more than 1 % of the time since the step was compiled.
     """
 
     def __init__(self, name: str, options: Options, optimizers: Sequence[torch.optim.Optimizer]) -> None:
         self._name, self._options, self._optimizers = name, options, optimizers
-        self.calls = 0  # of the latest programs
-        self.next_call = FIRST_CALL if options.verify and options.spot_checks else 0  # that is compared again
+        self.calls = 0  # that reused the program of the call before
+        self.next_call = FIRST_CALL if options.verify and options.spot_checks else 0  # of the next spot check
         self._seconds, self._since = 0.0, time.perf_counter()
 
     def with_new_shapes(self, run: Run, call: Call) -> None:
-        """Compares a program with arguments of shapes that it was not compared with.
+        """Compares a program with PyTorch if the shapes of the arguments are new to it.
 
-        Warns where that is not possible. Raises DisagreementError where the steps are not the same but for rounding,
-        and where padding may be why they cannot be compared.
+        Warns if they cannot be compared. Raises DisagreementError if they differ by more than rounding, or if they
+        cannot be compared and buckets pad the arguments.
         """
         if not self._options.verify or (shapes := shapes_of(call.unpadded)) in run.verified:
             return
@@ -56,9 +57,10 @@ class Comparisons:
         self._seconds = time.perf_counter() - began
 
     def still_agrees(self, run: Run, tensors: tuple[torch.Tensor, ...]) -> bool:
-        """Whether a program does what PyTorch does now, as far as that can be compared in a hundredth of the time.
+        """Makes a spot check; returns False, with a warning, if the program differs from PyTorch.
 
-        Warns where it does not, or raises DisagreementError where changes are errors.
+        Returns True if the check is skipped or cannot be made. Raises DisagreementError instead of the warning if
+        `on_change` is "error".
         """
         self.next_call *= 2
         began = time.perf_counter()
@@ -73,7 +75,7 @@ class Comparisons:
             what = f"{self._name}: something changed that is not watched: the program is no longer what PyTorch does"
             warnings.warn(f"{what}, and is traced again: {error}", stacklevel=3)
             return False
-        except Exception as error:  # what the step raises, it raises when it runs
+        except Exception as error:  # if the step itself fails, the call after this raises
             LOG.debug("%s is not compared again: %s", self._name, error)
         self._seconds = time.perf_counter() - began
         return True

@@ -268,10 +268,10 @@ def compile(
     From the first call on, parameters, buffers and slots lie in the bundle's memory: ``state_dict()``, evaluation in
     PyTorch and checkpoints see what is trained. Gradients have no values there, which whoever asks for them is told,
     unless `keep_gradients`. The first call traces, compiles, and compares some steps with PyTorch (`verify`), which is
-    given what random ops drew. Calls 1,000, 2,000, 4,000 and so on are compared again (`spot_checks`), where that takes
-    no more than a hundredth of the time: a program that no longer does what PyTorch does is traced again with a
-    warning. Arguments of other shapes, and whatever else is fixed in a program and changes, are
-    traced and compared again with one warning, or with `on_change="error"` refused; `buckets` pads batches.
+    given what random ops drew. `spot_checks` compares calls 1,000, 2,000, 4,000 and so on again, in at most 1 % of the
+    time: a program that differs from PyTorch is traced again with a warning. Arguments of other shapes, and whatever
+    else is fixed in a program and changes, are traced and compared again with one warning, or with `on_change="error"`
+    refused; `buckets` pads batches.
     Each call draws the seed of its random ops from PyTorch's generator, or counts calls from a `seed` of its own.
     `memory_limit` is that of `ingot.compile`, for a call: what does not fit is computed again, to the same bits;
     without, it is what `auto_checkpoint` said of the model. So are `micro_batches` and `math`. With `enabled` false, or

@@ -1,4 +1,4 @@
-"""Calls of a step that are left to PyTorch, and what is said of them."""
+"""Counts the calls of a step that run in PyTorch, and warns of them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ingot.torch.run import Options
 from ingot.torch.running.redecorated import Programs
 from ingot.torch.runs import MOST_PROGRAMS
 
-MOST_FIRSTS = 3  # calls that are PyTorch's for what they make or raise, before all of their shapes are
+MOST_FIRSTS = 3  # calls with one key that run in PyTorch before all of that key do
 
 
 class LeftCalls:
-    """Counts them: after some, all calls like them are PyTorch's, and nothing is traced for them any more."""
+    """The calls of one step that ran in PyTorch. After a few with one key, all of that key do, without a trace."""
 
     def __init__(self, name: str, options: Options, programs: Programs) -> None:
         self._name, self._options, self._programs = name, options, programs
-        self._first: Any = None  # the key of the last call, where that was PyTorch's as it makes what later ones find
+        self._first: Any = None  # the key of the last call, if it ran in PyTorch to make objects that later calls use
         self._counts: collections.Counter[Any] = collections.Counter()  # by the key of a call
         self._refusals = 0
 
@@ -29,24 +29,24 @@ class LeftCalls:
         return bool(self._counts)
 
     def are_all(self, key: Any) -> bool:
-        """Whether all calls are PyTorch's that are like this one."""
+        """Whether every call with this key runs in PyTorch."""
         return self._counts[key] == MOST_FIRSTS or self._refusals == MOST_PROGRAMS
 
     def end(self) -> None:
-        """Notes that a program ran: the next call that makes what later ones find is another first one."""
+        """Resets the first call, as a program ran."""
         self._first = None
 
     def add_first(self, key: Any, error: Carried) -> None:
-        """Takes a call that makes what later ones find; raises the error where it is no such call."""
+        """Counts a call that makes objects for later calls; raises the error if it is no such call."""
         if not error.is_of_first or self._first == key or self._options.on_change == "error":
             raise error
-        self._first = key  # from what it changes on, calls may be alike
+        self._first = key  # later calls may repeat each other
         self._counts[key] += 1
         if self._programs.is_first("first"):
             warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=5)
 
     def add_refused(self, key: Any, error: TraceError) -> None:
-        """Takes a call that cannot be traced after others were, or that raises."""
+        """Counts a call that cannot be traced, or that raises."""
         self._counts[key] += 1
         self._refusals += 1
         if self._programs.is_first(f"refused {error.what}"):

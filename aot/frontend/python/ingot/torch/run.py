@@ -226,7 +226,7 @@ class Run:
         self.gradients.leave(missing)
 
     def _take_numbers(self) -> None:
-        """Makes state of what Python counts and carries; raises Departed where the program cannot compute with it."""
+        """Copies Python's numbers into the state; raises Departed if the program cannot compute with them."""
         if not self._numbers.take():
             raise Departed
 

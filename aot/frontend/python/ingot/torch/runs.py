@@ -21,7 +21,7 @@ class Runs:
         self._runs: list[Run] = []
         self.same: list[Comparison] = []  # with the functions of runs that were found, which last as long as they hold
         self.latest: Run | None = None
-        self.have_run = False  # any of them
+        self.have_run = False  # whether any run was added
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -42,7 +42,7 @@ class Runs:
             self._runs, self.same, self.latest, self.have_run = [], [], None, False
 
     def drop(self, run: Run) -> None:
-        """Drops one that no longer does what PyTorch does."""
+        """Drops a run that differs from PyTorch."""
         self._runs.remove(run)
         self._programs.drop(run)
         self.latest = None

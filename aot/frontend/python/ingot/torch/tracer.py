@@ -64,14 +64,14 @@ class Tracer:
         self._are_checked = True  # values, where the function raises otherwise
         self.integers_read: set[int] = set()  # of arguments that changed, by their places among leaves
         self._fixed_integers: set[int] = set()  # of arguments, those that a program must have fixed
-        self._texts_left_out: set[int] = set()  # of arguments, those that changed and that the step does not read
-        self._fixed_texts: set[int] = set()  # of arguments, those that it reads
+        self._texts_left_out: set[int] = set()  # numbers of argument leaves that change and are not read
+        self._fixed_texts: set[int] = set()  # numbers of argument leaves that it reads
         self._numbers_read: Kinds = {}  # numbers that Python holds elsewhere and that changed, by their places
         self._new_numbers: Kinds = {}  # of them, those that the last trace was the first to read
         self._fixed_numbers: set[tuple[int, Any]] = set()  # places of those that a program must have fixed
 
     def call_of(self, args: tuple[Any, ...], positions: Positions) -> Call:
-        """A call's arguments as a program takes them."""
+        """Converts the arguments of a call to the form that a program takes."""
         positions.check(args)
         given = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, with_records(args))
         given = without(given, self._texts_left_out) if self._texts_left_out else given
@@ -101,9 +101,9 @@ class Tracer:
         return bool(self._new_numbers or self._texts_left_out or self.integers_read.intersection(call.numbers))
 
     def adapts(self, call: Call, keys: Sequence[Any]) -> bool:
-        """Reads integers of arguments, by which alone a call differs from an earlier one, and leaves out such texts.
+        """If a call differs from an earlier one only in integers and texts, makes integers inputs and leaves out texts.
 
-        Tells whether there are any new.
+        Returns whether any of them are new.
         """
         integers, texts = set[int](), set[int]()
         for key in keys:
@@ -244,7 +244,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _kind(leaf: Any) -> Any:
-    """What of an argument is fixed in a program."""
+    """The guard key of one argument leaf."""
     if isinstance(leaf, torch.Tensor):
         return leaf.shape, leaf.dtype, leaf.requires_grad, *sorted(vars(leaf))
     if isinstance(leaf, PLAIN):

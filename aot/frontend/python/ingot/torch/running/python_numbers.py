@@ -1,4 +1,4 @@
-"""Numbers that Python counts and carries from call to call, which are state of a program."""
+"""Python numbers that persist between calls: they are state of the program while it runs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ingot.torch.tracing.state import counter_name
 
 
 class PythonNumbers:
-    """Those that a step writes in Python, and the counters of schedulers that it steps."""
+    """The Python numbers that a step writes, and the counters of the schedulers that it steps."""
 
     def __init__(
         self, subject: Subject, computed: Bounded, tensors: Mapping[str, torch.Tensor], in_memory: Container[str]
     ) -> None:
-        """`computed` knows what fits a program's 64 bits; the tensors are the state's, of which a program has some."""
+        """`computed` checks values against 64 bits. `tensors` is all state by name; a program has those `in_memory`."""
         self._numbers, self.computed = subject.state.numbers, computed
         self._carried = [(number, tensors[name]) for name, number in self._numbers.items() if name in in_memory]
         self._schedules = [*subject.schedules.values()]
@@ -32,11 +32,11 @@ class PythonNumbers:
 
     @property
     def places(self) -> list[tuple[int, Any]]:
-        """Where Python holds them."""
+        """The container and key of each number in Python."""
         return [number.place for number in self._numbers.values()]
 
     def take(self) -> bool:
-        """Makes state of them; False where the program cannot compute with what they are now."""
+        """Copies the numbers into the state; returns False if the program cannot compute with their current values."""
         if self._carried:
             values = self.values()
             if not self.computed.hold(values):
@@ -48,7 +48,7 @@ class PythonNumbers:
         return True
 
     def leave(self) -> None:
-        """Leaves in Python what a step made of them."""
+        """Copies the numbers back from the state into Python."""
         for scheduler, count in self._counters:
             advance(scheduler, int(count))
         for number, tensor in self._carried:
@@ -56,20 +56,20 @@ class PythonNumbers:
                 number.set(value)
 
     def values(self) -> dict[str, Any]:
-        """What Python carries, as it is now."""
+        """The current values in Python, by name."""
         return {name: number.get() for name, number in self._numbers.items()}
 
     @property
     def are_over(self) -> bool:
-        """Whether the program has no more rates of a scheduler."""
+        """Whether a scheduler is past the last rate that the program has."""
         return any(schedule.is_over for schedule in self._schedules)
 
     def are_in_tables(self) -> bool:
-        """Whether the program has the rates of its schedulers where these are now."""
+        """Whether the program has the current rates of all its schedulers."""
         return all(schedule.has_begun and not schedule.is_over for schedule in self._schedules)
 
     def change(self) -> str:
-        """Which scheduler was put back, and to where."""
+        """A text that names a scheduler that was set back, and its step; empty if none was."""
         for schedule in self._schedules:
             if not schedule.has_begun:
                 return f"the {type(schedule.scheduler).__name__} was put back to step {counter(schedule.scheduler)}"

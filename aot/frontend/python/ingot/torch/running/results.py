@@ -1,4 +1,4 @@
-"""What a call returns, made of a program's outputs."""
+"""The return value of a call, built from the outputs of its program."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ingot.torch.tracing.returned import Output, Shared, ended
 
 
 class Results:
-    """What the traced function returned, with tensors and numbers of each call in their places."""
+    """Builds the return value of each call in the form that the traced function returned."""
 
     def __init__(self, returned: Any, tensors: Mapping[str, torch.Tensor], *, is_padded: bool) -> None:
-        """`tensors` are those of the state, by name; `is_padded` says that arguments are not as they were given."""
+        """`tensors` is the state by name; `is_padded` says that buckets pad the arguments."""
         self._leaves, self._spec = pytree.tree_flatten(returned)
         self._is_one = isinstance(returned, Output)
         self._tensors, self._is_padded = tensors, is_padded
 
     def __call__(self, outputs: Mapping[str, torch.Tensor], arguments: Sequence[torch.Tensor]) -> Any:
-        """Those of a call, of the program's outputs by name."""
+        """Builds the return value from the outputs, which are by name."""
         if self._is_one:
             return self._result(self._leaves[0], outputs, arguments)
         leaves = [self._result(x, outputs, arguments) if isinstance(x, Output) else x for x in self._leaves]

@@ -1,4 +1,4 @@
-"""Dicts, lists and objects among a function's arguments: what is in them, and what a call changes there."""
+"""Dicts, lists and objects among the arguments: takes their tensors, and writes a call's changes back to them."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ingot.torch.python_state.snapshot import PLAIN
 
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 MODULES = (torch.nn.Module, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler)
-OTHERS = (*MODULES, *NUMBERS, type)  # for which no record stands
+OTHERS = (*MODULES, *NUMBERS, type)  # never replaced by a Record
 TEXTS = (str, bytes, pathlib.PurePath, datetime.date, datetime.time, datetime.timedelta)
-MAKING = (object.__new__, types.SimpleNamespace.__new__)  # which make objects without values
+MAKING = (object.__new__, types.SimpleNamespace.__new__)  # constructors of empty objects
 ABSENT = object()
 
 
 class Record:
-    """Stands for an object that has attributes in a dict and nothing else: they are taken as entries of a dict are."""
+    """Replaces an object whose only data is its attribute dict: the attributes are leaves, as entries of a dict are."""
 
     def __init__(self, kind: type, values: Mapping[str, Any]) -> None:
         self.kind, self.values = kind, dict(values)
 
     def made(self) -> Any:
-        """An object like it."""
+        """A new object of the class with these attributes."""
         kind: Any = self.kind
         new = kind.__new__(kind)
         vars(new).update({name: _with_objects(value) for name, value in self.values.items()})
@@ -38,7 +38,7 @@ class Record:
 
 
 class NotTaken:
-    """Stands for a value that a program does not take: a text that changes, or what is no value at all."""
+    """Replaces a leaf that the program does not take: a text that changes, or an object such as a lock."""
 
     def __init__(self, kind: type) -> None:
         self.kind = kind
@@ -56,7 +56,7 @@ class NotTaken:
 
 
 class Unusable:
-    """What a function is given in the place of a value that is not taken: all that code does with it is refused."""
+    """The function's argument where a leaf is NotTaken: any use raises LeftToPyTorch."""
 
     def __init__(self, stand_in: NotTaken) -> None:
         object.__setattr__(self, "_stand_in", stand_in)
@@ -71,14 +71,14 @@ class Unusable:
 
 
 class Changed:
-    """What a function returned that changed its arguments, and what it changed there."""
+    """The return value of a function, together with its changes to the arguments."""
 
     def __init__(self, result: Any, values: Sequence[Any], places: tuple[tuple[int, Any], ...], gone: Any) -> None:
-        """`places` are containers, by their number among the arguments', with a key; `gone` those that were removed."""
+        """`places` has the container's number and the key of each new value, `gone` of each removed one."""
         self.result, self.values, self.places, self.gone = result, [*values], places, gone
 
     def write(self, args: tuple[Any, ...]) -> Any:
-        """Changes a call's arguments likewise; gives what the function returned."""
+        """Makes the same changes to a call's arguments; returns what the function returned."""
         containers: list[Any] = [x if isinstance(x, (dict, list)) else vars(x) for x in containers_of(args)]
         for i, key in reversed(self.gone):
             del containers[i][key]
@@ -91,15 +91,15 @@ class Changed:
 
 
 class OfContainers:
-    """A function that is given records in the place of objects, and whose changes of arguments are returned."""
+    """Calls a function with the objects that records replace, and returns its changes to the arguments."""
 
     def __init__(self, function: Callable[..., Any], kinds: tuple[type, ...]) -> None:
-        """`kinds` are the classes of the objects, whose methods the function may call: they are watched."""
+        """`kinds` has the classes of the objects. The guard reaches their methods through it."""
         functools.update_wrapper(self, function)
         self.function, self.kinds = function, kinds
 
     def __call__(self, *args: Any) -> Any:
-        """Calls the function; gives Changed where it changed arguments."""
+        """Calls the function; returns Changed if it changed arguments."""
         given = tuple(map(_with_objects, args))
         containers = [*containers_of(given)]
         before = [_values(container) for container in containers]
@@ -112,12 +112,12 @@ class OfContainers:
 
 
 def with_records(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Arguments with records in the place of objects."""
+    """The arguments with their objects replaced by records."""
     return tuple(_with_records(value, ()) for value in args)
 
 
 def without(args: tuple[Any, ...], texts: Container[int]) -> tuple[Any, ...]:
-    """Arguments without some texts, by their places among the leaves."""
+    """The arguments with some texts replaced by NotTaken; `texts` has their numbers among the leaves."""
     leaves, spec = pytree.tree_flatten(args)
     left = [NotTaken(type(x)) if i in texts and isinstance(x, TEXTS) else x for i, x in enumerate(leaves)]
     rebuilt: tuple[Any, ...] = pytree.tree_unflatten(left, spec)
@@ -125,7 +125,7 @@ def without(args: tuple[Any, ...], texts: Container[int]) -> tuple[Any, ...]:
 
 
 def of_containers(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any]:
-    """The function for arguments that have records and what is not taken; itself where it could change nothing."""
+    """Wraps a function in OfContainers, if the arguments need that."""
     containers = [*containers_of(args)]
     kinds = tuple(container.kind for container in containers if type(container) is Record)
     are_left_out = any(type(leaf) is NotTaken for leaf in pytree.tree_leaves(args))
@@ -133,7 +133,7 @@ def of_containers(function: Callable[..., Any], args: tuple[Any, ...]) -> Callab
 
 
 def containers_of(tree: Any, around: tuple[int, ...] = ()) -> Iterator[Any]:
-    """The dicts, lists, objects and records in a tree, each before what is in it; none in itself."""
+    """The dicts, lists, objects and records in a tree, parents first; a cycle is not followed."""
     if type(tree) is Unusable:
         return
     if isinstance(tree, tuple):
@@ -146,7 +146,7 @@ def containers_of(tree: Any, around: tuple[int, ...] = ()) -> Iterator[Any]:
 
 
 def _is_object(value: Any) -> bool:
-    """Whether a record can stand for it."""
+    """Whether a record can replace the value."""
     kind: Any = type(value)
     if kind.__new__ not in MAKING or isinstance(value, OTHERS) or kind in pytree.SUPPORTED_NODES:
         return False
@@ -155,7 +155,7 @@ def _is_object(value: Any) -> bool:
 
 
 def _with_records(tree: Any, around: tuple[int, ...]) -> Any:
-    """Those in an object are not taken where they are `around` it, or where nobody knows their values."""
+    """Replaces objects by records; within an object, cycles and values of unknown types by NotTaken."""
 
     def taken(leaf: Any) -> Any:
         if _is_object(leaf) and id(leaf) not in around:
@@ -175,7 +175,7 @@ def _with_objects(tree: Any) -> Any:
 
 
 def _values(container: Any) -> dict[Any, Any]:
-    """What is in a dict, a list, an object or a record, by keys, positions and names."""
+    """The entries of a container, by key, position or attribute name."""
     if isinstance(container, list):
         return dict(enumerate(container))
     if isinstance(container, dict):
@@ -184,7 +184,7 @@ def _values(container: Any) -> dict[Any, Any]:
 
 
 def _register(kind: type, parts: Callable[[Any], tuple[dict[str, Any], Any]], made: Callable[[Any, Any], Any]) -> None:
-    """Lets PyTorch's trees go into a class: `parts` gives what is in an object by name, and what is fixed in it."""
+    """Registers a class with pytree: `parts` returns the children of an object by name, and its fixed context."""
 
     def flatten(value: Any) -> tuple[list[Any], Any]:
         named, fixed = parts(value)

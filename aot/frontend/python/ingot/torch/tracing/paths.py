@@ -25,9 +25,9 @@ def bound(function: Callable[..., Any], example_args: Sequence[Any]) -> dict[str
 
 def leaves(tree: Any, before: str = "") -> Iterator[tuple[str, Any]]:
     """The leaves of a tree and their dotted paths."""
-    for path, leaf in pytree.tree_flatten_with_path(tree, is_leaf=_is_record)[0]:
+    for path, leaf in pytree.tree_flatten_with_path(tree, is_leaf=_is_mapping)[0]:
         name = ".".join(filter(None, (before, dotted(path))))
-        if _is_record(leaf):
+        if _is_mapping(leaf):
             yield from leaves(dict(leaf), name)
         else:
             yield name, leaf
@@ -48,7 +48,7 @@ def apart_from(others: set[str], named: list[tuple[str, torch.Tensor]]) -> list[
     return found
 
 
-def _is_record(tree: Any) -> bool:
+def _is_mapping(tree: Any) -> bool:
     """Whether a tree is a library's own mapping, which may have been registered without its keys."""
     return isinstance(tree, Mapping) and type(tree) is not dict and type(tree) in pytree.SUPPORTED_NODES
 

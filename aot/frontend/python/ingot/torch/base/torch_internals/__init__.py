@@ -37,8 +37,8 @@ def set_data(tensor: torch.Tensor, value: torch.Tensor) -> None:
 def has_others(tensor: torch.Tensor) -> bool:
     """Whether anything else holds a tensor's memory, as a view does."""
     storage = tensor.untyped_storage()
-    own: int = torch._C._storage_Use_Count(storage._cdata)
-    return own > 2  # the tensor, and what was asked for here
+    holders: int = torch._C._storage_Use_Count(storage._cdata)
+    return holders > 2  # the tensor and `storage`
 
 
 def likeness(examples: Sequence[torch.Tensor]) -> Callable[..., bool]:
