@@ -161,6 +161,8 @@ def test_calls_are_pytorchs_that_use_what_a_program_cannot_take() -> None:
 
 READ: dict[str, tuple[Callable[[dict[str, Any]], bool], int]] = {
     "no text": (lambda b: False, 2),
+    "its class": (lambda b: sum(isinstance(value, torch.Tensor) for value in b.values()) == 1, 2),
+    "what it does not have": (lambda b: sum(hasattr(value, "to") for value in b.values()) == 1, 2),
     "a comparison": (lambda b: b["mode"] == "b1", 4),
     "what it contains": (lambda b: "1" in b["mode"], 4),
     "another way round": (lambda b: b["mode"] in ("b1", "b2"), 4),

@@ -135,6 +135,9 @@ class Tracer:
             self._fixed_numbers |= integers_held or {*self._new_numbers}
         elif self._are_checked:
             self._are_checked = False
+        elif self._texts_left_out:
+            self._fixed_texts |= self._texts_left_out
+            self._texts_left_out = set()
         else:
             return False
         self._numbers_read = {

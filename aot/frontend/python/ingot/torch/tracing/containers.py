@@ -56,15 +56,24 @@ class NotTaken:
 
 
 class Unusable:
-    """The function's argument where a leaf is NotTaken: any use raises LeftToPyTorch."""
+    """The function's argument where a leaf is NotTaken: code learns its class; other uses raise LeftToPyTorch."""
 
     def __init__(self, stand_in: NotTaken) -> None:
         object.__setattr__(self, "_stand_in", stand_in)
 
+    def __getattribute__(self, name: str) -> Any:
+        """Its class; raises AttributeError for what texts do not have, LeftToPyTorch for all else."""
+        stand_in = object.__getattribute__(self, "_stand_in")
+        if name == "__class__":
+            return stand_in.kind
+        if issubclass(stand_in.kind, TEXTS) and not hasattr(stand_in.kind, name):
+            raise AttributeError(f"{stand_in.kind.__name__!r} object has no attribute {name!r}")
+        return stand_in.refuse()
+
     def _refuse(self, *_: Any) -> Any:
         return object.__getattribute__(self, "_stand_in").refuse()
 
-    __getattribute__ = __setattr__ = __bool__ = __len__ = __iter__ = __getitem__ = __contains__ = __call__ = _refuse
+    __setattr__ = __bool__ = __len__ = __iter__ = __getitem__ = __contains__ = __call__ = _refuse
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __hash__ = __enter__ = __exit__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = __truediv__ = _refuse
     __str__ = __repr__ = __format__ = __bytes__ = __fspath__ = _refuse
