@@ -211,3 +211,22 @@ def test_methods_of_objects_may_change(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Batch, "pair", property(lambda batch: (2 * batch.x, batch.y)))
     with pytest.warns(UserWarning, match="traced again"):
         torch.testing.assert_close(compiled(Batch(x, y)), plain(Batch(x, y)))
+
+
+def test_packed_sequences_are_left_to_pytorch() -> None:
+    torch.manual_seed(0)
+    layer = nn.GRU(3, 2)
+    optimizer = torch.optim.SGD(layer.parameters(), 0.1)
+
+    @ingot.torch.step(layer, optimizer)
+    def step(packed: Any) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = layer(packed)[1].square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    before = layer.weight_hh_l0.detach().clone()
+    with pytest.warns(UserWarning, match="this call is PyTorch's: an argument is packed"):
+        step(nn.utils.rnn.pack_sequence([torch.ones(4, 3), torch.ones(2, 3)]))
+    assert not torch.equal(before, layer.weight_hh_l0)

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
+from torch.nn.utils.rnn import PackedSequence
 
 from ingot.judge import Undecided
-from ingot.torch.base.errors import TraceError
+from ingot.torch.base.errors import LeftToPyTorch, TraceError
 from ingot.torch.base.keywords import OfTensors, Positions, with_tensors
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.kept import Kept
@@ -27,6 +28,7 @@ from ingot.torch.running.guard import Guard
 from ingot.torch.running.live import refuse_shared
 from ingot.torch.running.redecorated import Programs
 from ingot.torch.tracing.containers import TEXTS, NotTaken, of_containers, with_records, without
+from ingot.torch.tracing.trace import PACKED
 
 LOG = logging.getLogger(__name__)
 FOUND_STEPS = 1  # of a program that another process compared, which are compared again
@@ -146,6 +148,8 @@ class Tracer:
         return True
 
     def _traced(self, call: Call) -> Run:
+        if any(map(_is_packed, pytree.tree_leaves(call.given, is_leaf=_is_packed))):
+            raise LeftToPyTorch("an argument is packed: it has as many rows as its values say", fix=PACKED)
         program = self._new_program()
         refuse_shared(program.state.tensors)
         _say_stepped(program)
@@ -240,6 +244,10 @@ def _say_stepped(program: Program) -> None:
     """Tells schedulers, which ask for it, that their optimizers make steps."""
     for optimizer in program.state.optimizers.values():
         optimizer._opt_called = True
+
+
+def _is_packed(value: Any) -> bool:
+    return isinstance(value, PackedSequence)
 
 
 def _is_text(kind: Any) -> bool:
