@@ -230,3 +230,70 @@ def test_packed_sequences_are_left_to_pytorch() -> None:
     with pytest.warns(UserWarning, match="this call is PyTorch's: an argument is packed"):
         step(nn.utils.rnn.pack_sequence([torch.ones(4, 3), torch.ones(2, 3)]))
     assert not torch.equal(before, layer.weight_hh_l0)
+
+
+class Trainer:
+    def __init__(self, scale: float) -> None:
+        torch.manual_seed(0)
+        self.model = nn.Linear(3, 1)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), 0.1)
+        self.scale, self.lock, self.last = scale, threading.Lock(), torch.zeros(())
+
+    def loss_of(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return self.scale * (self.model(x) - y).square().mean()
+
+
+def train(trainer: Trainer, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    trainer.optimizer.zero_grad()
+    loss = trainer.loss_of(x, y)
+    loss.backward()
+    trainer.optimizer.step()
+    trainer.last = loss.detach()
+    return trainer.last
+
+
+def train_parts(
+    model: nn.Module, optimizer: torch.optim.Optimizer, loss_of: Callable[..., torch.Tensor], *batch: torch.Tensor
+) -> torch.Tensor:
+    optimizer.zero_grad()
+    loss = loss_of(*batch)
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
+
+
+PARTS: dict[str, tuple[Callable[..., torch.Tensor], Callable[[Trainer], Any]]] = {
+    "an object that has them": (train, lambda trainer: (trainer,)),
+    "each by itself": (train_parts, lambda trainer: (trainer.model, trainer.optimizer, trainer.loss_of)),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.filterwarnings("ignore:.*traced again")
+def test_models_optimizers_and_methods_may_be_arguments(name: str) -> None:
+    function, arguments_of = PARTS[name]
+    compiled, plain = ([Trainer(1.0), Trainer(2.0)] for _ in range(2))
+    models = {f"{i}": trainer.model for i, trainer in enumerate(compiled)}
+    step = ingot.torch.step(models, {f"{i}": trainer.optimizer for i, trainer in enumerate(compiled)})(function)
+    assert isinstance(step, CompiledStep)
+    for i, (x, y) in enumerate([*batches()[:2]] * 3):
+        torch.testing.assert_close(
+            step(*arguments_of(compiled[i // 3]), x, y), function(*arguments_of(plain[i // 3]), x, y)
+        )
+    for ours, other in zip(compiled, plain, strict=True):
+        torch.testing.assert_close([*ours.model.parameters()], [*other.model.parameters()])
+        torch.testing.assert_close(ours.last, other.last)
+    assert step.programs <= 3  # the second optimizer's state is new in the first trace
+
+
+@pytest.mark.filterwarnings("ignore:.*traced again")
+def test_the_lambda_of_a_call_is_not_that_of_another() -> None:
+    model = nn.Linear(3, 1)
+
+    @ingot.torch.step(model)
+    def step(x: torch.Tensor, act: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+        return act(x).sum() + 0 * model(x).sum()
+
+    with pytest.warns(UserWarning, match="8 were traced: calls that are none of theirs are PyTorch's"):
+        losses = [step(torch.ones(2, 3), lambda x, i=i: i * x).item() for i in range(10)]  # type: ignore[misc]
+    assert losses == [6.0 * i for i in range(10)]

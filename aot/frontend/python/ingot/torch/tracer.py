@@ -27,7 +27,7 @@ from ingot.torch.running.described import Undescribed
 from ingot.torch.running.guard import Guard
 from ingot.torch.running.live import refuse_shared
 from ingot.torch.running.redecorated import Programs
-from ingot.torch.tracing.containers import TEXTS, NotTaken, of_containers, with_records, without
+from ingot.torch.tracing.containers import TEXTS, ByIdentity, NotTaken, of_containers, with_records, without
 from ingot.torch.tracing.trace import PACKED
 
 LOG = logging.getLogger(__name__)
@@ -262,5 +262,7 @@ def _kind(leaf: Any) -> Any:
         return type(leaf), repr(leaf)
     if isinstance(leaf, NotTaken):
         return NotTaken, leaf.kind
-    fix = "give tensors, numbers, strings, lists or dicts of them, and all else before: functools.partial(step, model)"
+    if isinstance(leaf, ByIdentity):
+        return ByIdentity, leaf.key  # of an object that lives as long as the program's function
+    fix = "give tensors, numbers, texts, and lists, dicts and objects of them; all else by functools.partial(step, x)"
     raise TypeError(f"an argument is a {type(leaf).__name__}; {fix}")

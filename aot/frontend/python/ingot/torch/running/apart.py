@@ -10,7 +10,7 @@ import torch
 from ingot.torch.base.keywords import FLOATS, scalar
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.python_state.snapshot import PLAIN
-from ingot.torch.tracing.containers import NotTaken, Record
+from ingot.torch.tracing.containers import ByIdentity, NotTaken, Record
 
 Tensors = tuple[torch.Tensor, ...]
 Matcher = Callable[[Any, list[Any]], bool]  # of a value, whose tensors it adds to a list
@@ -55,6 +55,8 @@ def _matcher(example: Any) -> Matcher:
         return _dict_of([(key, _matcher(value)) for key, value in example.items()])
     if kind is Record:
         return _object_of(example.kind, [(name, _matcher(value)) for name, value in example.values.items()])
+    if kind is ByIdentity:
+        return lambda value, found: ByIdentity(value).key == example.key
     if kind is NotTaken:
         return lambda value, found: type(value) is example.kind
     return _like(kind, example) if isinstance(example, PLAIN) else lambda value, found: False

@@ -16,11 +16,20 @@ from ingot.torch.base.torch_internals import pytree
 from ingot.torch.python_state.snapshot import PLAIN
 
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
-MODULES = (torch.nn.Module, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler)
-OTHERS = (*MODULES, *NUMBERS, type)  # never replaced by a Record
+PARTS = (torch.nn.Module, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, type)
+FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
 TEXTS = (str, bytes, pathlib.PurePath, datetime.date, datetime.time, datetime.timedelta)
 MAKING = (object.__new__, types.SimpleNamespace.__new__)  # constructors of empty objects
 ABSENT = object()
+
+
+class ByIdentity:
+    """Replaces a model, an optimizer, a class or a function: a program is for this object, and another is traced."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        is_method = isinstance(value, types.MethodType)  # a new object each time that code asks for it
+        self.key = (id(value.__self__), id(value.__func__)) if is_method else id(value)
 
 
 class Record:
@@ -102,10 +111,10 @@ class Changed:
 class OfContainers:
     """Calls a function with the objects that records replace, and returns its changes to the arguments."""
 
-    def __init__(self, function: Callable[..., Any], kinds: tuple[type, ...]) -> None:
-        """`kinds` has the classes of the objects. The guard reaches their methods through it."""
+    def __init__(self, function: Callable[..., Any], kinds: tuple[type, ...], fixed: tuple[Any, ...]) -> None:
+        """The guard reaches what the call uses through this object: `kinds` has the objects' classes."""
         functools.update_wrapper(self, function)
-        self.function, self.kinds = function, kinds
+        self.function, self.kinds, self.fixed = function, kinds, fixed
 
     def __call__(self, *args: Any) -> Any:
         """Calls the function; returns Changed if it changed arguments."""
@@ -121,7 +130,7 @@ class OfContainers:
 
 
 def with_records(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments with their objects replaced by records."""
+    """The arguments with their objects replaced by records, and models and functions by ByIdentity."""
     return tuple(_with_records(value, ()) for value in args)
 
 
@@ -137,8 +146,10 @@ def of_containers(function: Callable[..., Any], args: tuple[Any, ...]) -> Callab
     """Wraps a function in OfContainers, if the arguments need that."""
     containers = [*containers_of(args)]
     kinds = tuple(container.kind for container in containers if type(container) is Record)
-    are_left_out = any(type(leaf) is NotTaken for leaf in pytree.tree_leaves(args))
-    return OfContainers(function, kinds) if are_left_out or containers else function
+    leaves = pytree.tree_leaves(args)
+    fixed = tuple(leaf.value for leaf in leaves if type(leaf) is ByIdentity)
+    is_plain = not containers and not any(type(leaf) in (NotTaken, ByIdentity) for leaf in leaves)
+    return function if is_plain else OfContainers(function, kinds, fixed)
 
 
 def containers_of(tree: Any, around: tuple[int, ...] = ()) -> Iterator[Any]:
@@ -157,7 +168,7 @@ def containers_of(tree: Any, around: tuple[int, ...] = ()) -> Iterator[Any]:
 def _is_object(value: Any) -> bool:
     """Whether a record can replace the value."""
     kind: Any = type(value)
-    if kind.__new__ not in MAKING or isinstance(value, OTHERS) or kind in pytree.SUPPORTED_NODES:
+    if kind.__new__ not in MAKING or isinstance(value, (*PARTS, *NUMBERS)) or kind in pytree.SUPPORTED_NODES:
         return False
     has_slots = any(vars(base).get("__slots__") for base in kind.__mro__)
     return isinstance(getattr(value, "__dict__", None), dict) and not has_slots
@@ -167,9 +178,11 @@ def _with_records(tree: Any, around: tuple[int, ...]) -> Any:
     """Replaces objects by records; within an object, cycles and values of unknown types by NotTaken."""
 
     def taken(leaf: Any) -> Any:
+        if isinstance(leaf, (*PARTS, *FUNCTIONS)):
+            return ByIdentity(leaf)
         if _is_object(leaf) and id(leaf) not in around:
             return Record(type(leaf), {k: _with_records(x, (*around, id(leaf))) for k, x in vars(leaf).items()})
-        return NotTaken(type(leaf)) if around and not isinstance(leaf, (torch.Tensor, *OTHERS, *PLAIN)) else leaf
+        return NotTaken(type(leaf)) if around and not isinstance(leaf, (torch.Tensor, *PLAIN)) else leaf
 
     return pytree.tree_map(taken, tree)
 
@@ -178,6 +191,8 @@ def _with_objects(tree: Any) -> Any:
     def made(leaf: Any) -> Any:
         if type(leaf) is NotTaken:
             return Unusable(leaf)
+        if type(leaf) is ByIdentity:
+            return leaf.value
         return leaf.made() if type(leaf) is Record else leaf
 
     return pytree.tree_map(made, tree, is_leaf=lambda value: type(value) is Record)
