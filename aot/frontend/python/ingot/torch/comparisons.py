@@ -24,14 +24,14 @@ class Comparisons:
     """Compares the programs of one step with PyTorch.
 
     A program is compared with arguments of new shapes before it runs on the live state. Spot checks find changes that
-    are not watched: calls 1,000, 2,000, 4,000 and so on, counted over calls that reuse the program of the call before.
+    are not watched, at calls 1,000, 2,000, 4,000 and so on.
     A spot check is skipped if the last comparison took more than 1 % of the time since the step was compiled.
     """
 
     def __init__(self, name: str, options: Options, optimizers: Sequence[torch.optim.Optimizer]) -> None:
         self._name, self._options, self._optimizers = name, options, optimizers
-        self.calls = 0  # that reused the program of the call before
-        self.next_call = FIRST_CALL if options.verify and options.spot_checks else 0  # of the next spot check
+        self._calls = 0  # that ran a program
+        self._next_call = FIRST_CALL if options.verify and options.spot_checks else 0  # of the next spot check
         self._seconds, self._since = 0.0, time.perf_counter()
 
     def with_new_shapes(self, run: Run, call: Call) -> None:
@@ -57,12 +57,15 @@ class Comparisons:
         self._seconds = time.perf_counter() - began
 
     def still_agrees(self, run: Run, tensors: tuple[torch.Tensor, ...]) -> bool:
-        """Makes a spot check; returns False, with a warning, if the program differs from PyTorch.
+        """Counts a call and makes a spot check if one is due; returns False, with a warning, if the program differs.
 
-        Returns True if the check is skipped or cannot be made. Raises DisagreementError instead of the warning if
+        Returns True if the check is not due, skipped, or cannot be made. Raises DisagreementError instead of the warning if
         `on_change` is "error".
         """
-        self.next_call *= 2
+        self._calls += 1
+        if self._calls != self._next_call:
+            return True
+        self._next_call *= 2
         began = time.perf_counter()
         if self._seconds > SHARE * (began - self._since):
             return True
@@ -73,7 +76,7 @@ class Comparisons:
             if self._options.on_change == "error":
                 raise
             what = f"{self._name}: something changed that is not watched: the program is no longer what PyTorch does"
-            warnings.warn(f"{what}, and is traced again: {error}", stacklevel=3)
+            warnings.warn(f"{what}, and is traced again: {error}", stacklevel=4)
             return False
         except Exception as error:  # if the step itself fails, the call after this raises
             LOG.debug("%s is not compared again: %s", self._name, error)

@@ -36,6 +36,7 @@ from ingot.torch.tracing.containers import Changed
 
 KEEP = "keep it as it is, pass it as a tensor, or allow on_change='retrace'"
 Step = Callable[..., Any]
+NONE = object()  # no result
 
 
 class RetraceRequired(Exception):
@@ -85,26 +86,30 @@ class CompiledStep(Substituted):
             return self.function(*args, **kwargs)
         if self._runs.same:
             self._runs.drop_others()
-        latest = self._runs.latest
         departed: list[Run] = []
         try:
             given = self._positions.of(args, kwargs) if kwargs or self._positions.has_keywords else args
-            if latest and (tensors := latest.taken(given)) is not None and latest.holds():
-                comparisons = self._comparisons
-                comparisons.calls += 1
-                if comparisons.calls == comparisons.next_call and not comparisons.still_agrees(latest, tensors):
-                    self._runs.drop(latest)
-                else:
-                    try:
-                        result = latest(tensors, are_taken=True)
-                        return result.write(given) if type(result) is Changed else result
-                    except Departed:
-                        departed.append(latest)
-            result = self._compiled(given, departed)
+            result = self._by_latest(given, departed)
+            if result is NONE:
+                result = self._compiled(given, departed)
             return result.write(given) if type(result) is Changed else result
         except (ArgumentsRefused, IndicesOutside):
             pass
         return self.function(*args, **kwargs)  # which raises the error, in no other's handler
+
+    def _by_latest(self, args: tuple[Any, ...], departed: list[Run]) -> Any:
+        """The result of the latest program, or NONE if the call is not of this program or `departed` from it."""
+        latest = self._runs.latest
+        if not latest or (tensors := latest.taken(args)) is None or not latest.holds():
+            return NONE
+        if not self._comparisons.still_agrees(latest, tensors):
+            self._runs.drop(latest)
+            return NONE
+        try:
+            return latest(tensors, are_taken=True)
+        except Departed:
+            departed.append(latest)
+            return NONE
 
     def _compiled(self, args: tuple[Any, ...], departed: list[Run]) -> Any:
         """What a call gives that is not seen at once to be of the latest program, or has `departed` from it."""
@@ -125,7 +130,9 @@ class CompiledStep(Substituted):
                     run = run or self._new_run(call)
                     if run is None or shapes_of(call.unpadded) in run.differing:
                         return self._by_position(*call.given)
-                    return self._ran(run, call)
+                    if self._comparisons.still_agrees(run, call.tensors):
+                        return self._ran(run, call)
+                    self._runs.drop(run)
                 except Departed:
                     assert run is not None
                     if run.is_checked:

@@ -43,7 +43,7 @@ class Runs:
 
     def drop(self, run: Run) -> None:
         """Drops a run that differs from PyTorch."""
-        self._runs.remove(run)
+        self._runs = [known for known in self._runs if known is not run]
         self._programs.drop(run)
         self.latest = None
 

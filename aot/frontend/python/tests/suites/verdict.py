@@ -20,6 +20,7 @@ MOST_TOGETHER = 16  # samples in one program
 SHOWN = 240  # characters of a message
 EXCEPTION = re.compile(r"^\w*(Error|Exception|Interrupt|SymNode|Symbol)\b")  # of Python's, in a refusal
 OURS = re.compile(r"ingot/torch/|a row in|has no row|0x[0-9a-f]{6,}")  # what only a colleague could use
+ON_CPU_ALONE = re.compile(r"expected \w+ to be on cpu")  # PyTorch's rule for an argument, on every device
 NAME = re.compile(r"^'[\w.]+'|^`[^`]+`")  # of the user's, which says where as a line does
 FOLDERS = re.compile(r"(/[\w.+-]+)+/")
 CLASSES = ("agree", "refused", "unclear", "raw", "silent", "excused", "n/a")
@@ -82,6 +83,8 @@ def of_exception(error: BaseException, sample: Sample) -> tuple[str, str]:
             sample.through_pytorch_alone()
         except Exception as own:
             return "n/a", f"PyTorch: {first_line(own)}"
+        if ON_CPU_ALONE.search(str(chain[-1])):
+            return "n/a", f"PyTorch: {first_line(chain[-1])}"
         return "raw", first_line(chain[-1])
     message = first_line(refusal)
     if not refusal.place and not NAME.search(refusal.what):

@@ -74,8 +74,8 @@ class Functions:
                 self._follow(function)
         for value in reached:
             self._add_of_module(value, None if COMPUTED_NAMES & {*names} else [*names])
-            for base in (*type(value).__mro__, *(value.__mro__ if isinstance(value, type) else ())):
-                self._add_class(base)
+            self._add_classes(type(value))
+            self._add_classes(value)
         self._add_class(torch.Tensor)
         self._arm()
 
@@ -156,8 +156,12 @@ class Functions:
         if isinstance(value, types.ModuleType) or callable(value) or (is_plain and isinstance(value, PLAIN)):
             self._found.setdefault((id(mapping), name), Found(mapping, name, value, path))
             self._follow(value)
-            for base in value.__mro__ if isinstance(value, type) else ():
-                self._add_class(base)
+            self._add_classes(value)
+
+    def _add_classes(self, value: Any) -> None:
+        """A class and its bases; nothing for other values."""
+        for base in value.__mro__ if isinstance(value, type) else ():
+            self._add_class(base)
 
     def _add_class(self, class_: type) -> None:
         """All methods of a class that can be given others."""
