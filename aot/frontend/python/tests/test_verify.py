@@ -243,3 +243,9 @@ def test_bags_of_indices_that_are_not_contiguous_are_compared() -> None:
 
     given = table, indices, offsets, weights
     torch.testing.assert_close(ingot.torch.compile(bags, nn.Identity())(*given), bags(*given))
+
+
+def test_memory_that_pytorch_fills_without_an_op_is_compared() -> None:
+    scores, labels = torch.randn(8, 2, 5).log_softmax(2), torch.tensor([[1, 2, 3], [4, 1, 0]])
+    step = ingot.torch.compile(lambda x: F.ctc_loss(x, labels, (8, 6), (3, 2)), nn.Identity())
+    torch.testing.assert_close(step(scores), F.ctc_loss(scores, labels, (8, 6), (3, 2)))

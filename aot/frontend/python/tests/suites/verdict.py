@@ -57,7 +57,7 @@ def judged(sample: Sample, excuse: str = "") -> tuple[str, str]:
     try:
         given = sample.through_ingot()
     except Exception as error:
-        return of_exception(error, sample)
+        return of_exception(error, sample, excuse)
     if message := structure(given, expected):
         return "silent", message
     mine, theirs = pytree.tree_leaves(given), pytree.tree_leaves(expected)
@@ -72,11 +72,11 @@ def judged(sample: Sample, excuse: str = "") -> tuple[str, str]:
     return ("agree", "") if is_rounding(sample, steady, mine, theirs) else ("silent", message)
 
 
-def of_exception(error: BaseException, sample: Sample) -> tuple[str, str]:
+def of_exception(error: BaseException, sample: Sample, excuse: str = "") -> tuple[str, str]:
     """Whether a refusal is clear: it has a cause, the user's line or name for it, and a way out."""
     chain = [*causes(error)]
     if caught := next((e for e in chain if isinstance(e, ingot.torch.DisagreementError)), None):
-        return "refused", first_line(caught)
+        return ("excused", excuse) if excuse else ("silent", f"caught by the first call: {first_line(caught)}")
     refusal = next((e for e in chain if isinstance(e, ingot.torch.TraceError)), None)
     if refusal is None:
         try:

@@ -22,6 +22,10 @@ WIDE = {torch.float32: torch.float64, torch.bfloat16: torch.float64, torch.float
 WIDE |= {torch.complex64: torch.complex128}
 COMPONENTS = {torch.complex64: torch.float32, torch.complex128: torch.float64, torch.complex32: torch.float16}
 FRESH = torch.ops.aten.lift_fresh.default  # of a tensor that torch.tensor made: its numbers were rounded before
+EMPTY = tuple(
+    getattr(torch.ops.aten, name)
+    for name in ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided")
+)  # ops whose memory PyTorch's own code may fill without a further op, as its ctc_loss does with lengths
 FIRST_SWEEP = 1024  # buffers after which those of freed storages are looked for
 
 Key = tuple[int, torch.dtype]
@@ -43,6 +47,8 @@ class Wide(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         kwargs = kwargs or {}
         if not isinstance(func, OpOverload) or torch.Tag.nondeterministic_seeded in func.tags:
             return self._alone(func, args, kwargs)
+        if func.overloadpacket in EMPTY:
+            return func(*args, **kwargs)
         wide_args, wide_kwargs = pytree.tree_map_only(torch.Tensor, self.of, (args, kwargs))
         made = func(*args, **kwargs)
         try:
