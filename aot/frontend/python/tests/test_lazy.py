@@ -282,6 +282,11 @@ def nothing_is_chosen(device: Any) -> Any:
     return x.grad
 
 
+def batch_normalised(device: Any) -> Any:
+    given = tensor(device, 4, 3), *(tensor(device, 3).abs() for _ in range(4))
+    return [torch.native_batch_norm(*given, training, 0.1, 1e-5) for training in (False, True)]
+
+
 SAME = [
     *(write_through_views, write_through_views_of_before, views_that_overlap, turned_in_place, expanded),
     *(by_mask_and_position, whole_numbers, complex_numbers, narrow_floats, nothing_at_all, python_asks),
@@ -297,7 +302,7 @@ SAME = [
         computed_again,
         recurrent,
     ),
-    without_autograd,
+    *(without_autograd, batch_normalised),
     *(attention_and_dropout, embedding, channels_last, lists_of_tensors, copied, values_that_decide_shapes),
 ]
 
