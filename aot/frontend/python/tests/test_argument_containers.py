@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -155,8 +156,51 @@ def test_calls_are_pytorchs_that_use_what_a_program_cannot_take() -> None:
             return b.pair
 
     step, plain = (step_of(get, None, enabled) for enabled in (True, False))
-    with pytest.warns(UserWarning, match="an argument has a lock, which a program cannot take"):
+    with pytest.warns(UserWarning, match="a program cannot take the lock among the arguments; give"):
         assert step(Batch(*batches()[0])) == plain(Batch(*batches()[0]))
+
+
+class Attributes(dict):  # type: ignore[type-arg]
+    __getattr__ = dict.__getitem__
+
+
+def caught(x: Any) -> float:
+    try:
+        return float(x.mean())
+    except Exception:
+        return 0.0
+
+
+NOT_TAKEN: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
+    "an array made a tensor of": (lambda: np.ones((4, 3), "f"), torch.from_numpy),
+    "an array in arithmetic": (lambda: np.ones((4, 3), "f"), lambda x: torch.ones(4, 3) * x.mean()),
+    "an array whose use is caught": (lambda: np.ones((4, 3), "f"), lambda x: torch.full((4, 3), caught(x))),
+    "a class of dicts": (lambda: Attributes(x=torch.ones(4, 3)), lambda x: x.x),
+    "a set": (lambda: {torch.ones(4, 3)}, lambda x: next(iter(x))),
+    "a generator of numbers": (lambda: np.random.default_rng(0), lambda x: torch.full((4, 3), x.random())),
+}
+
+
+@pytest.mark.parametrize("name", NOT_TAKEN)
+def test_calls_are_pytorchs_that_use_arguments_of_other_kinds(name: str) -> None:
+    make, read = NOT_TAKEN[name]
+    step, plain = (step_of(lambda b: (read(b), torch.ones(4, 1)), None, enabled) for enabled in (True, False))
+    given, other = make(), make()
+    with pytest.warns(UserWarning, match="a program cannot take the .* among the arguments"):
+        losses = [step(given) for _ in range(2)]
+    assert losses == [plain(other) for _ in range(2)]
+
+
+def test_arguments_of_other_kinds_that_are_not_used_are_left_out() -> None:
+    model = nn.Linear(3, 1)
+
+    @ingot.torch.step(model)
+    def step(x: torch.Tensor, keys: set[str], file: Any) -> torch.Tensor:
+        return model(x).square().mean()
+
+    for key in "ab":
+        step(torch.ones(2, 3), {key}, np.ones(len(key)))
+    assert step.programs == 1  # type: ignore[attr-defined]
 
 
 READ: dict[str, tuple[Callable[[dict[str, Any]], bool], int]] = {

@@ -59,8 +59,8 @@ class Comparisons:
     def still_agrees(self, run: Run, tensors: tuple[torch.Tensor, ...]) -> bool:
         """Counts a call and makes a spot check if one is due; returns False, with a warning, if the program differs.
 
-        Returns True if the check is not due, skipped, or cannot be made. Raises DisagreementError instead of the warning if
-        `on_change` is "error".
+        Returns True if the check is not due, skipped, or cannot be made. Raises DisagreementError instead of the
+        warning if `on_change` is "error".
         """
         self._calls += 1
         if self._calls != self._next_call:

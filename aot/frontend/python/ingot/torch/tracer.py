@@ -27,7 +27,15 @@ from ingot.torch.running.described import Undescribed
 from ingot.torch.running.guard import Guard
 from ingot.torch.running.live import refuse_shared
 from ingot.torch.running.redecorated import Programs
-from ingot.torch.tracing.containers import TEXTS, ByIdentity, NotTaken, of_containers, with_records, without
+from ingot.torch.tracing.containers import (
+    TEXTS,
+    ByIdentity,
+    NotTaken,
+    of_containers,
+    with_records,
+    without,
+    without_use,
+)
 from ingot.torch.tracing.trace import PACKED
 
 LOG = logging.getLogger(__name__)
@@ -157,7 +165,7 @@ class Tracer:
         kept = self._kept(program, added)
         if kept and (found := self._found(kept, call)):
             return found
-        with noted() as outside:
+        with noted() as outside, without_use(call.args):
             program.add(ENTRY, call.function, call.args, training=self._options.training, guards=True)
         if program.needed_gradients[ENTRY]:
             self._are_gradients_kept = True
@@ -260,9 +268,6 @@ def _kind(leaf: Any) -> Any:
         return leaf.shape, leaf.dtype, leaf.requires_grad, *sorted(vars(leaf))
     if isinstance(leaf, PLAIN):
         return type(leaf), repr(leaf)
-    if isinstance(leaf, NotTaken):
-        return NotTaken, leaf.kind
     if isinstance(leaf, ByIdentity):
         return ByIdentity, leaf.key  # of an object that lives as long as the program's function
-    fix = "give tensors, numbers, texts, and lists, dicts and objects of them; all else by functools.partial(step, x)"
-    raise TypeError(f"an argument is a {type(leaf).__name__}; {fix}")
+    return NotTaken, leaf.kind

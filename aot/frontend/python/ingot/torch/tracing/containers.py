@@ -7,11 +7,12 @@ import functools
 import pathlib
 import types
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import torch
 
-from ingot.torch.base.errors import LeftToPyTorch
+from ingot.torch.base.errors import LeftToPyTorch, Raised
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.python_state.snapshot import PLAIN
 
@@ -47,7 +48,7 @@ class Record:
 
 
 class NotTaken:
-    """Replaces a leaf that the program does not take: a text that changes, or an object such as a lock."""
+    """Replaces a leaf that the program does not take: a text that changes, or an object such as a lock or an array."""
 
     def __init__(self, kind: type) -> None:
         self.kind = kind
@@ -57,10 +58,10 @@ class NotTaken:
         """The same in each process, as keys of traces have it."""
         return f"NotTaken({self.kind.__module__}.{self.kind.__qualname__})"
 
-    def refuse(self) -> NoReturn:
-        """Raises LeftToPyTorch."""
+    def refuse(self, seen: str = "") -> NoReturn:
+        """Raises LeftToPyTorch; `seen` says what shows that the function uses it."""
         self.is_used = True
-        what = f"an argument has a {self.kind.__name__}, which a program cannot take"
+        what = f"a program cannot take the {self.kind.__name__} among the arguments{seen}"
         raise LeftToPyTorch(what, fix="give what the function reads of it as tensors")
 
 
@@ -142,6 +143,21 @@ def without(args: tuple[Any, ...], texts: Container[int]) -> tuple[Any, ...]:
     return rebuilt
 
 
+@contextmanager
+def without_use(args: tuple[Any, ...]) -> Iterator[None]:
+    """Raises LeftToPyTorch if the function uses what is NotTaken, even if it catches the error of the use."""
+    left = [leaf for leaf in pytree.tree_leaves(args) if type(leaf) is NotTaken]
+    try:
+        yield
+    except Raised as error:
+        if left:
+            left[0].refuse(f": with another in its place, {error.what}")
+        raise
+    for leaf in left:
+        if leaf.is_used:
+            leaf.refuse()
+
+
 def of_containers(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any]:
     """Wraps a function in OfContainers, if the arguments need that."""
     containers = [*containers_of(args)]
@@ -175,14 +191,14 @@ def _is_object(value: Any) -> bool:
 
 
 def _with_records(tree: Any, around: tuple[int, ...]) -> Any:
-    """Replaces objects by records; within an object, cycles and values of unknown types by NotTaken."""
+    """Replaces objects by records, cycles and values of other types by NotTaken."""
 
     def taken(leaf: Any) -> Any:
         if isinstance(leaf, (*PARTS, *FUNCTIONS)):
             return ByIdentity(leaf)
         if _is_object(leaf) and id(leaf) not in around:
             return Record(type(leaf), {k: _with_records(x, (*around, id(leaf))) for k, x in vars(leaf).items()})
-        return NotTaken(type(leaf)) if around and not isinstance(leaf, (torch.Tensor, *PLAIN)) else leaf
+        return leaf if isinstance(leaf, (torch.Tensor, *PLAIN)) else NotTaken(type(leaf))
 
     return pytree.tree_map(taken, tree)
 
