@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -242,3 +243,22 @@ def test_arguments_may_be_conjugated() -> None:
         torch.testing.assert_close(made, given * weight)
         (gradient,) = torch.autograd.grad(made.abs().sum(), weight)
         torch.testing.assert_close(gradient, torch.autograd.grad((given * weight).abs().sum(), weight)[0])
+
+
+def test_several_threads_may_call_a_function_first() -> None:
+    model = nn.Linear(3, 2)
+    compiled = torch.compile(model, backend="ingot")
+    found: list[torch.Tensor] = []
+
+    def call() -> None:
+        found.append(compiled(torch.ones(4, 3)).detach())
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(interval)
+    torch.testing.assert_close(found, [model(torch.ones(4, 3)).detach()] * 4)

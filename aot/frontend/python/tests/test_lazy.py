@@ -6,6 +6,7 @@ import copy
 import io
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -531,3 +532,31 @@ def test_random_numbers_are_pytorchs(tmp_path: Path) -> None:
     for x, y in zip(mine, [torch.randn(2, 3), torch.rand(2), torch.empty(4).normal_()], strict=True):
         assert x.tolist() == y.tolist()
     assert lazy.samples("ExecuteTime") == 0
+
+
+def trained(device: Any, seed: int, losses: list[float]) -> None:
+    random = torch.Generator().manual_seed(seed)
+    weight = torch.randn(8, 1, generator=random).to(device).requires_grad_()
+    optimizer = torch.optim.Adam([weight], 1e-2)
+    for _ in range(8):
+        x = torch.randn(4, 8, generator=random).to(device)
+        optimizer.zero_grad()
+        loss = (x @ weight).square().mean()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+
+
+def test_threads_record_one_at_a_time() -> None:
+    mine, expected = ([list[float]() for _ in range(3)] for _ in range(2))
+    threads = [threading.Thread(target=trained, args=(DEVICE, i, losses)) for i, losses in enumerate(mine)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(interval)
+    for i, losses in enumerate(expected):
+        trained("cpu", i, losses)
+    torch.testing.assert_close(mine, expected, rtol=1e-5, atol=1e-5)

@@ -5,6 +5,7 @@ Its ``options`` may have a ``memory_limit``, that of ``ingot.compile`` for a cal
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -92,6 +93,7 @@ class Graphs:
 
     def __init__(self, memory_limit: MemoryLimit | None) -> None:
         self._memory_limit = memory_limit
+        self._lock = threading.Lock()  # of the two below, as several threads may call the function first
         self._texts: dict[str, str] = {}  # of entry points that no bundle has yet
         self._entries: dict[str, Entry] = {}
 
@@ -131,10 +133,11 @@ class Graphs:
         return boxed(run)
 
     def _entry(self, name: str) -> Entry:
-        if name in self._texts:
-            texts, self._texts = self._texts, {}
-            self._entries |= Session(self._compiled(texts)).entries
-        return self._entries[name]
+        with self._lock:
+            if self._texts:
+                texts, self._texts = self._texts, {}
+                self._entries |= Session(self._compiled(texts)).entries
+            return self._entries[name]
 
     def _compiled(self, texts: Mapping[str, str]) -> Bundle:
         return cache.compiled(texts, skip=ROUNDS, memory_limit=self._memory_limit)

@@ -67,6 +67,13 @@ CASES: Cases = {
         lambda c, x, y: (torch.baddbmm(c, x, y, beta=0.5), torch.addbmm(c[0], x, y)),
         (normal(2, 3, 5), B1, B2),
     ),
+    "beta_of_0": (
+        lambda c, x, y: [
+            *(torch.addmm(c, x, y, beta=0), torch.addmv(c[:, 0], x, y[:, 0], beta=0)),
+            *(torch.addbmm(c, x[None], y[None], beta=0), torch.baddbmm(c[None], x[None], y[None], beta=0)),
+        ],
+        (torch.full((3, 5), torch.nan), X, Y),
+    ),
     "outer": (lambda x, y: (torch.outer(x, y), torch.inner(x, x), torch.vdot(x, x)), (VECTOR, normal(3))),
     "einsum": (lambda x, y: (torch.einsum("bij,bjk->bik", x, y), torch.einsum("bij,bjk->ik", x, y)), (B1, B2)),
     "einsum_diagonal": (lambda x: (torch.einsum("bii->bi", x), torch.einsum("bii->b", x)), (SQUARE,)),

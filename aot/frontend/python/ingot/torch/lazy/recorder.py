@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import AbstractContextManager, nullcontext
+
 import torch
 
+from ingot.torch.base.replacements import is_tracer
 from ingot.torch.lazy import metrics
 from ingot.torch.lazy.programs import program_of
 from ingot.torch.lazy.tape import Tape
@@ -14,6 +18,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.tape = Tape()
+        self.lock = threading.RLock()
 
     def run(self) -> None:
         """Runs what is recorded, for all memory that is in use, and starts anew."""
@@ -36,6 +41,12 @@ class Recorder:
 RECORDER = Recorder()
 
 
+def alone() -> AbstractContextManager[object]:
+    """Holds the lock of threads that record or run, which a thread that traces a step does not wait for."""
+    return nullcontext() if is_tracer() else RECORDER.lock
+
+
 def run() -> None:
     """Runs what is recorded."""
-    RECORDER.run()
+    with alone():
+        RECORDER.run()

@@ -13,7 +13,7 @@ from ingot.torch.base.torch_internals.fake_tensors import wrapper
 from ingot.torch.base.torch_internals.modes import no_dispatch, no_torch_function
 from ingot.torch.base.torch_internals.ops import set_conj, set_neg
 from ingot.torch.lazy.memory import Memory, bare, packed, view_like
-from ingot.torch.lazy.recorder import run
+from ingot.torch.lazy.recorder import alone, run
 
 DEVICE = "ingot"
 
@@ -45,7 +45,8 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Every op that PyTorch would run, after autograd has seen it."""
-        return cls.dispatch(func, args, kwargs or {})
+        with alone():
+            return cls.dispatch(func, args, kwargs or {})
 
     def become(self, other: LazyTensor) -> LazyTensor:
         """Is from now on what another tensor is."""
@@ -57,8 +58,9 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     @property
     def bytes(self) -> torch.Tensor:
         """The tensor in PyTorch's memory, over the memory's own; what is recorded runs before."""
-        run()
-        return view_like(self.memory.known(), self.seen)
+        with alone():
+            run()
+            return view_like(self.memory.known(), self.seen)
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         """As PyTorch prints tensors of other devices."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ingot.stablehlo import Value
 from ingot.stablehlo.ops import WIDE_SUM
 from ingot.torch.text.aten.elementwise import scaled
-from ingot.torch.text.lowering import Lowering, Operand, aten, rounded_once
+from ingot.torch.text.lowering import Lowering, Operand, aten
 
 
 @aten("mm.default", "mv.default", "dot.default")
@@ -23,22 +23,33 @@ def bmm(e: Lowering, x: Value, y: Value) -> Value:
 
 
 @aten("addbmm.default")
-@rounded_once
 def addbmm(e: Lowering, c: Value, x: Value, y: Value, *, beta: Operand = 1, alpha: Operand = 1) -> Value:
-    """beta c + alpha times the sum of the products of [b, m, k] and [b, k, n]."""
-    product = scaled(e, e.dot_general(x, y, ([0, 2], [0, 1])), alpha)
-    return e.binary("add", scaled(e, e.broadcast(c, product.shape), beta), product)
+    """Beta c + alpha times the sum of the products of [b, m, k] and [b, k, n]."""
+    return _with_addend(e, c, e.dot_general(x, y, ([0, 2], [0, 1]), dtype=_wide(x)), beta, alpha)
 
 
-@aten("addmm.default", "baddbmm.default")
+@aten("addmm.default")
 def addmm(e: Lowering, c: Value, x: Value, y: Value, *, beta: Operand = 1, alpha: Operand = 1) -> Value:
-    """Beta c + alpha x y, of matrices or batches of them; f16 and bf16 are summed in f32 and rounded once."""
-    wide = e.result.with_dtype(WIDE_SUM.get(x.dtype, x.dtype))
-    batch = range(x.type.rank - 2)
-    product = e.dot_general(x, y, ([x.type.rank - 1], [x.type.rank - 2]), (batch, batch), wide.dtype)
+    """Beta c + alpha x y, of matrices."""
+    return _with_addend(e, c, e.dot_general(x, y, ([1], [0]), dtype=_wide(x)), beta, alpha)
+
+
+@aten("baddbmm.default")
+def baddbmm(e: Lowering, c: Value, x: Value, y: Value, *, beta: Operand = 1, alpha: Operand = 1) -> Value:
+    """Beta c + alpha x y, of batches of matrices."""
+    return _with_addend(e, c, e.dot_general(x, y, ([2], [1]), ([0], [0]), dtype=_wide(x)), beta, alpha)
+
+
+def _wide(x: Value) -> str:
+    """The element type of sums: f32 for f16 and bf16, which are rounded once."""
+    return WIDE_SUM.get(x.dtype, x.dtype)
+
+
+def _with_addend(e: Lowering, c: Value, product: Value, beta: Operand, alpha: Operand) -> Value:
+    """Beta c + alpha product; a beta of 0 ignores NaN in c."""
     total = scaled(e, product, alpha)
-    if beta != 0:
-        total = e.binary("add", total, scaled(e, e.tensor(c, wide), beta))
+    if isinstance(beta, Value) or beta != 0:
+        total = e.binary("add", total, scaled(e, e.tensor(c, product.type), beta))
     return e.convert(total, e.result.dtype)
 
 
