@@ -285,7 +285,8 @@ def nothing_is_chosen(device: Any) -> Any:
 
 def batch_normalised(device: Any) -> Any:
     given = tensor(device, 4, 3), *(tensor(device, 3).abs() for _ in range(4))
-    return [torch.native_batch_norm(*given, training, 0.1, 1e-5) for training in (False, True)]
+    functions = torch.native_batch_norm, torch.ops.aten._native_batch_norm_legit
+    return [function(*given, training, 0.1, 1e-5) for function in functions for training in (False, True)]
 
 
 SAME = [

@@ -41,15 +41,11 @@ def _dropout(x: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
     return x * (kept / (1 - p) if p < 1 else kept), kept.bool()
 
 
-def _batch_norm(x: Tensor, weight: Any, bias: Any, mean: Any, var: Any, training: bool, *rest: Any) -> Any:
-    """The form of batch normalization whose schema says that it writes the running statistics.
-
-    The saved statistics are empty in evaluation, as on PyTorch's processor; on its meta device they are not.
-    """
+def _batch_norm(x: Tensor, weight: Any, bias: Any, mean: Any, var: Any, *rest: Any) -> Any:
+    """The form of batch normalization whose schema says that it writes the running statistics."""
     if mean is None:
-        return aten._native_batch_norm_legit.no_stats(x, weight, bias, training, *rest)
-    results = aten._native_batch_norm_legit.default(x, weight, bias, mean, var, training, *rest)
-    return results if training else (results[0], x.new_empty(0), x.new_empty(0))
+        return aten._native_batch_norm_legit.no_stats(x, weight, bias, *rest)
+    return aten._native_batch_norm_legit.default(x, weight, bias, mean, var, *rest)
 
 
 # What autograd sees as it is made here.

@@ -39,6 +39,7 @@ SPECIAL: dict[OpOverload, Callable[..., Any]] = {
     aten.set_.source_Storage_storage_offset: set_to,
     aten._has_compatible_shallow_copy_type.default: lambda tensor, other: False,
     aten.is_same_size.default: lambda tensor, other: tensor.shape == other.shape,
+    aten._native_batch_norm_legit.default: lambda *args: _batch_norm(*args),
     **COMPOSED,
 }
 # Ops whose shapes PyTorch does not tell without values, or tells wrongly.
@@ -83,6 +84,12 @@ def _recorded_into(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     except NotImplementedError:  # shapes depend on values
         return run_by_torch(op, args, kwargs)
     return _recorded(op, args, kwargs)
+
+
+def _batch_norm(x: torch.Tensor, *args: Any) -> Any:
+    """Batch normalization; the saved statistics are empty in evaluation, as on the processor and not on meta."""
+    results = _recorded(aten._native_batch_norm_legit.default, (x, *args), {})
+    return results if args[4] else (results[0], x.new_empty(0), x.new_empty(0))
 
 
 def _each(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
