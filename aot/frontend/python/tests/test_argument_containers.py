@@ -203,8 +203,22 @@ def test_arguments_of_other_kinds_that_are_not_used_are_left_out() -> None:
     assert step.programs == 1  # type: ignore[attr-defined]
 
 
+def test_the_class_of_an_argument_that_is_left_out_is_never_another() -> None:
+    model = nn.Linear(3, 1)
+
+    @ingot.torch.step(model)
+    def step(x: torch.Tensor, other: Any) -> torch.Tensor:
+        return model(x).sum() * (2 if type(other) is np.ndarray else 1)
+
+    x = torch.ones(2, 3)
+    with pytest.warns(UserWarning, match="are PyTorch's from now on: step is not what PyTorch does"):
+        losses = [step(x, np.ones(2)).item() for _ in range(2)]
+    assert losses == [2 * model(x).sum().item()] * 2
+
+
 READ: dict[str, tuple[Callable[[dict[str, Any]], bool], int]] = {
     "no text": (lambda b: False, 2),
+    "its class by type": (lambda b: sum(type(value) is str for value in b.values()) == 1, 2),
     "its class": (lambda b: sum(isinstance(value, torch.Tensor) for value in b.values()) == 1, 2),
     "what it does not have": (lambda b: sum(hasattr(value, "to") for value in b.values()) == 1, 2),
     "a comparison": (lambda b: b["mode"] == "b1", 4),
@@ -219,7 +233,7 @@ READ: dict[str, tuple[Callable[[dict[str, Any]], bool], int]] = {
 
 
 @pytest.mark.parametrize("name", READ)
-@pytest.mark.filterwarnings("ignore:.*traced again")
+@pytest.mark.filterwarnings("ignore:.*traced again", "ignore:.*PyTorch.s from now on")
 def test_texts_that_change_are_left_out_where_nobody_reads_them(name: str) -> None:
     is_doubled, programs = READ[name]
 

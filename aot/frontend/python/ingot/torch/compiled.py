@@ -33,6 +33,7 @@ from ingot.torch.running.redecorated import Programs, programs_of
 from ingot.torch.runs import MOST_PROGRAMS, Runs
 from ingot.torch.tracer import Call, Tracer
 from ingot.torch.tracing.containers import Changed
+from ingot.torch.tracing.left_out import left_out
 
 KEEP = "keep it as it is, pass it as a tensor, or allow on_change='retrace'"
 Step = Callable[..., Any]
@@ -191,8 +192,11 @@ class CompiledStep(Substituted):
         return run(call.tensors)
 
     def _leave_to_pytorch(self, run: Run, call: Call, error: DisagreementError) -> None:
-        """Keeps a training going whose later calls differ; the first call raises, before anything is trained."""
-        if not self._runs.have_run or self._options.on_change == "error":
+        """Keeps a training going whose later calls differ; the first call raises, before anything is trained.
+
+        It does not raise if the program was traced without some arguments, as it may differ by these.
+        """
+        if self._options.on_change == "error" or not (self._runs.have_run or left_out(call.args)):
             raise error
         run.differing.append(shapes_of(call.unpadded))
         self._runs.add(run)

@@ -27,15 +27,8 @@ from ingot.torch.running.described import Undescribed
 from ingot.torch.running.guard import Guard
 from ingot.torch.running.live import refuse_shared
 from ingot.torch.running.redecorated import Programs
-from ingot.torch.tracing.containers import (
-    TEXTS,
-    ByIdentity,
-    NotTaken,
-    of_containers,
-    with_records,
-    without,
-    without_use,
-)
+from ingot.torch.tracing.containers import ByIdentity, of_containers, with_records
+from ingot.torch.tracing.left_out import TEXTS, NotTaken, without_texts, without_use
 from ingot.torch.tracing.trace import PACKED
 
 LOG = logging.getLogger(__name__)
@@ -84,7 +77,7 @@ class Tracer:
         """Converts the arguments of a call to the form that a program takes."""
         positions.check(args)
         given = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, with_records(args))
-        given = without(given, self._texts_left_out) if self._texts_left_out else given
+        given = without_texts(given, self._texts_left_out) if self._texts_left_out else given
         example = self._options.buckets.padded(positions.signature, given) if self._options.buckets else given
         reads, integers = self.are_floats_read, self.integers_read
         taken, numbers = with_tensors(example, integers) if reads else (example, [])

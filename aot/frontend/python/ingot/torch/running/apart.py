@@ -10,7 +10,8 @@ import torch
 from ingot.torch.base.keywords import FLOATS, scalar
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.python_state.snapshot import PLAIN
-from ingot.torch.tracing.containers import ByIdentity, NotTaken, Record
+from ingot.torch.tracing.containers import ByIdentity, Record
+from ingot.torch.tracing.left_out import NotTaken
 
 Tensors = tuple[torch.Tensor, ...]
 Matcher = Callable[[Any, list[Any]], bool]  # of a value, whose tensors it adds to a list

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import datetime
 import functools
-import pathlib
 import types
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
 
-from ingot.torch.base.errors import LeftToPyTorch, Raised
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.python_state.snapshot import PLAIN
+from ingot.torch.tracing.left_out import NotTaken, Unusable, left_out
 
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 PARTS = (torch.nn.Module, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, type)
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
-TEXTS = (str, bytes, pathlib.PurePath, datetime.date, datetime.time, datetime.timedelta)
 MAKING = (object.__new__, types.SimpleNamespace.__new__)  # constructors of empty objects
 ABSENT = object()
 
@@ -45,48 +41,6 @@ class Record:
         new = kind.__new__(kind)
         vars(new).update({name: _with_objects(value) for name, value in self.values.items()})
         return new
-
-
-class NotTaken:
-    """Replaces a leaf that the program does not take: a text that changes, or an object such as a lock or an array."""
-
-    def __init__(self, kind: type) -> None:
-        self.kind = kind
-        self.is_used = False  # by the function
-
-    def __repr__(self) -> str:
-        """The same in each process, as keys of traces have it."""
-        return f"NotTaken({self.kind.__module__}.{self.kind.__qualname__})"
-
-    def refuse(self, seen: str = "") -> NoReturn:
-        """Raises LeftToPyTorch; `seen` says what shows that the function uses it."""
-        self.is_used = True
-        what = f"a program cannot take the {self.kind.__name__} among the arguments{seen}"
-        raise LeftToPyTorch(what, fix="give what the function reads of it as tensors")
-
-
-class Unusable:
-    """The function's argument where a leaf is NotTaken: code learns its class; other uses raise LeftToPyTorch."""
-
-    def __init__(self, stand_in: NotTaken) -> None:
-        object.__setattr__(self, "_stand_in", stand_in)
-
-    def __getattribute__(self, name: str) -> Any:
-        """Its class; raises AttributeError for what texts do not have, LeftToPyTorch for all else."""
-        stand_in = object.__getattribute__(self, "_stand_in")
-        if name == "__class__":
-            return stand_in.kind
-        if issubclass(stand_in.kind, TEXTS) and not hasattr(stand_in.kind, name):
-            raise AttributeError(f"{stand_in.kind.__name__!r} object has no attribute {name!r}")
-        return stand_in.refuse()
-
-    def _refuse(self, *_: Any) -> Any:
-        return object.__getattribute__(self, "_stand_in").refuse()
-
-    __setattr__ = __bool__ = __len__ = __iter__ = __getitem__ = __contains__ = __call__ = _refuse
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __hash__ = __enter__ = __exit__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = __truediv__ = _refuse
-    __str__ = __repr__ = __format__ = __bytes__ = __fspath__ = _refuse
 
 
 class Changed:
@@ -135,36 +89,13 @@ def with_records(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(_with_records(value, ()) for value in args)
 
 
-def without(args: tuple[Any, ...], texts: Container[int]) -> tuple[Any, ...]:
-    """The arguments with some texts replaced by NotTaken; `texts` has their numbers among the leaves."""
-    leaves, spec = pytree.tree_flatten(args)
-    left = [NotTaken(type(x)) if i in texts and isinstance(x, TEXTS) else x for i, x in enumerate(leaves)]
-    rebuilt: tuple[Any, ...] = pytree.tree_unflatten(left, spec)
-    return rebuilt
-
-
-@contextmanager
-def without_use(args: tuple[Any, ...]) -> Iterator[None]:
-    """Raises LeftToPyTorch if the function uses what is NotTaken, even if it catches the error of the use."""
-    left = [leaf for leaf in pytree.tree_leaves(args) if type(leaf) is NotTaken]
-    try:
-        yield
-    except Raised as error:
-        if left:
-            left[0].refuse(f": with another in its place, {error.what}")
-        raise
-    for leaf in left:
-        if leaf.is_used:
-            leaf.refuse()
-
-
 def of_containers(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any]:
     """Wraps a function in OfContainers, if the arguments need that."""
     containers = [*containers_of(args)]
     kinds = tuple(container.kind for container in containers if type(container) is Record)
     leaves = pytree.tree_leaves(args)
     fixed = tuple(leaf.value for leaf in leaves if type(leaf) is ByIdentity)
-    is_plain = not containers and not any(type(leaf) in (NotTaken, ByIdentity) for leaf in leaves)
+    is_plain = not (containers or fixed or left_out(args))
     return function if is_plain else OfContainers(function, kinds, fixed)
 
 
@@ -198,7 +129,7 @@ def _with_records(tree: Any, around: tuple[int, ...]) -> Any:
             return ByIdentity(leaf)
         if _is_object(leaf) and id(leaf) not in around:
             return Record(type(leaf), {k: _with_records(x, (*around, id(leaf))) for k, x in vars(leaf).items()})
-        return leaf if isinstance(leaf, (torch.Tensor, *PLAIN)) else NotTaken(type(leaf))
+        return leaf if isinstance(leaf, (torch.Tensor, *PLAIN)) else NotTaken(leaf)
 
     return pytree.tree_map(taken, tree)
 
@@ -206,7 +137,7 @@ def _with_records(tree: Any, around: tuple[int, ...]) -> Any:
 def _with_objects(tree: Any) -> Any:
     def made(leaf: Any) -> Any:
         if type(leaf) is NotTaken:
-            return Unusable(leaf)
+            return Unusable(leaf) if leaf.is_traced else leaf.value
         if type(leaf) is ByIdentity:
             return leaf.value
         return leaf.made() if type(leaf) is Record else leaf
