@@ -47,7 +47,7 @@ TEST(RandomGraph, ExecutorsAgree) {
   constexpr double kMostLeftOut = 0.3;
   const RandomGraphOptions options{.op_count_max = static_cast<int>(number_from_environment("INGOT_GRAPH_OPS", 8))};
   const int64_t first = number_from_environment("INGOT_GRAPH_SEED", 0);
-  const int64_t end = first + number_from_environment("INGOT_GRAPHS", 1000);
+  const int64_t end = first + number_from_environment("INGOT_GRAPHS", 500);
   int64_t elements = 0, judged_elements = 0;
   std::map<std::string_view, int64_t> graphs_of, left_out_of;  // whose code was run, and was not
   for (int64_t seed = first; seed < end; seed += kBatch) {
