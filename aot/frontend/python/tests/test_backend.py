@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from at_once import at_once
 from torch import nn
 
 import ingot.torch
@@ -253,12 +253,5 @@ def test_several_threads_may_call_a_function_first() -> None:
     def call() -> None:
         found.append(compiled(torch.ones(4, 3)).detach())
 
-    threads = [threading.Thread(target=call) for _ in range(4)]
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    sys.setswitchinterval(interval)
+    at_once([call] * 4)
     torch.testing.assert_close(found, [model(torch.ones(4, 3)).detach()] * 4)

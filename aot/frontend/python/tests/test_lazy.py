@@ -6,14 +6,15 @@ import copy
 import io
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
+from at_once import at_once
 from torch import nn
 from torch.utils import _pytree as pytree
 from torch.utils.checkpoint import checkpoint
@@ -550,14 +551,7 @@ def trained(device: Any, seed: int, losses: list[float]) -> None:
 
 def test_threads_record_one_at_a_time() -> None:
     mine, expected = ([list[float]() for _ in range(3)] for _ in range(2))
-    threads = [threading.Thread(target=trained, args=(DEVICE, i, losses)) for i, losses in enumerate(mine)]
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    sys.setswitchinterval(interval)
+    at_once([partial(trained, DEVICE, i, losses) for i, losses in enumerate(mine)])
     for i, losses in enumerate(expected):
         trained("cpu", i, losses)
     torch.testing.assert_close(mine, expected, rtol=1e-5, atol=1e-5)

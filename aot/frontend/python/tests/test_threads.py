@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from at_once import switching
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn import functional as F
 from trainings import Classifier
@@ -248,15 +249,13 @@ def working(task: Callable[[], Any]) -> Iterator[list[float]]:
                 errors.append(error)
 
     thread = threading.Thread(target=work)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-3)
-    thread.start()
-    try:
-        yield times
-    finally:
-        is_done.set()
-        thread.join(60)
-        sys.setswitchinterval(interval)
+    with switching(1e-3):
+        thread.start()
+        try:
+            yield times
+        finally:
+            is_done.set()
+            thread.join(60)
     if errors:
         raise errors[0]
 

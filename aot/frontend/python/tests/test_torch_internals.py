@@ -109,6 +109,13 @@ def ops_have_kernels() -> None:
     assert not ops.has_kernel("aten::add.Tensor", "CompositeImplicitAutograd")
 
 
+@canary("EMPTY is_empty")
+def ops_make_memory_that_nobody_wrote() -> None:
+    assert all(hasattr(aten, name) for name in ops.EMPTY)
+    assert ops.is_empty(aten.empty.memory_format) and ops.is_empty(aten.new_empty_strided.default)
+    assert not ops.is_empty(aten.zeros.default) and not ops.is_empty(len)
+
+
 @canary("decomposition_table get_decompositions core_decompositions")
 def ops_are_taken_apart() -> None:
     assert aten.addcmul.default in ops.decomposition_table

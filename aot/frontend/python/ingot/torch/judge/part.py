@@ -12,6 +12,7 @@ import torch
 from ingot.judge import TOLERANCE_FACTOR
 from ingot.torch.base.places import draw_of, place_of
 from ingot.torch.base.torch_internals import pytree
+from ingot.torch.base.torch_internals.ops import is_empty
 from ingot.torch.judge.expanded import write
 from ingot.torch.judge.observe import Graph
 from ingot.torch.judge.rounded import UNITS, moved
@@ -19,7 +20,6 @@ from ingot.torch.text.lowering import overload_name
 
 FLOOR = 64  # units by which results may always differ
 SEEDS = 2
-UNSET = ("empty", "new_empty")  # how ops are called whose results hold anything
 NOT_A_NUMBER = 1e30  # in the place of NaN and infinities, which are compared too
 
 Values = dict[torch.fx.Node, Any]
@@ -36,7 +36,7 @@ def first_parting(graph: Graph, given: Sequence[Any], made: Mapping[torch.fx.Nod
     for node in graph.ops:
         reference = _evaluated(node, values)
         values[node] = made.get(node, reference)
-        is_set = not draw_of(node)[1] and not overload_name(node.target).startswith(UNSET)
+        is_set = not draw_of(node)[1] and not is_empty(node.target)
         if node in made and reference is not None and is_set:
             far = _distance(made[node], reference)
             if not far <= _allowed(node, values, reference):

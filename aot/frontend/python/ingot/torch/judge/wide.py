@@ -15,17 +15,13 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.modes import TorchDispatchMode
-from ingot.torch.base.torch_internals.ops import OpOverload, neg_view
+from ingot.torch.base.torch_internals.ops import OpOverload, is_empty, neg_view
 from ingot.torch.judge.expanded import write
 
 WIDE = {torch.float32: torch.float64, torch.bfloat16: torch.float64, torch.float16: torch.float64}
 WIDE |= {torch.complex64: torch.complex128}
 COMPONENTS = {torch.complex64: torch.float32, torch.complex128: torch.float64, torch.complex32: torch.float16}
 FRESH = torch.ops.aten.lift_fresh.default  # of a tensor that torch.tensor made: its numbers were rounded before
-EMPTY = tuple(
-    getattr(torch.ops.aten, name)
-    for name in ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided")
-)  # ops whose memory PyTorch's own code may fill without a further op, as its ctc_loss does with lengths
 FIRST_SWEEP = 1024  # buffers after which those of freed storages are looked for
 
 Key = tuple[int, torch.dtype]
@@ -47,7 +43,7 @@ class Wide(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         kwargs = kwargs or {}
         if not isinstance(func, OpOverload) or torch.Tag.nondeterministic_seeded in func.tags:
             return self._alone(func, args, kwargs)
-        if func.overloadpacket in EMPTY:
+        if is_empty(func):  # PyTorch fills it without an op, as its ctc_loss does with lengths
             return func(*args, **kwargs)
         wide_args, wide_kwargs = pytree.tree_map_only(torch.Tensor, self.of, (args, kwargs))
         made = func(*args, **kwargs)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from ingot.torch.base.torch_internals.ops import OpOverload
+from ingot.torch.base.torch_internals.ops import OpOverload, is_empty
 from ingot.torch.lazy.composed import COMPOSED
 from ingot.torch.lazy.coverage import has_row, is_composite, is_refused, pure_form
 from ingot.torch.lazy.host import converted, copy_into, draw, empty, number, run_by_torch, same
@@ -20,7 +20,6 @@ from ingot.torch.text.decompositions import decompositions
 
 Way: TypeAlias = Callable[[OpOverload, Args, Kwargs], Any]
 
-EMPTY = {"empty", "empty_strided", "empty_like", "empty_permuted", "new_empty", "new_empty_strided"}
 SPECIAL: dict[OpOverload, Callable[..., Any]] = {
     aten.detach.default: same,
     aten.alias.default: same,
@@ -58,7 +57,7 @@ def _way(op: OpOverload) -> Way:
         return lambda op, args, kwargs: SPECIAL[op](*args, **kwargs)
     if is_composite(op):
         return lambda op, args, kwargs: op.decompose(*args, **kwargs)
-    if op._opname in EMPTY:
+    if is_empty(op):
         return empty
     if op._opname.startswith("_foreach_"):
         return _each

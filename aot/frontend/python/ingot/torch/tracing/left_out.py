@@ -1,4 +1,4 @@
-"""What of the arguments a program does not take: texts that change, and objects such as locks, sets and arrays."""
+"""Replaces arguments that a program does not take: texts that change, and objects such as locks, sets and arrays."""
 
 from __future__ import annotations
 

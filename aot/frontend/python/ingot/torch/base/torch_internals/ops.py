@@ -34,6 +34,13 @@ BASE, VERSION = torch._C.TensorBase._base, torch._C.TensorBase._version
 IS_SPARSE, LAYOUT = torch._C.TensorBase.is_sparse, torch._C.TensorBase.layout
 TensorBase: Any = torch._C.TensorBase
 
+EMPTY = {"empty", "empty_strided", "empty_like", "empty_permuted", "new_empty", "new_empty_strided"}
+
+
+def is_empty(op: Any) -> bool:
+    """Whether an op makes memory that holds anything: PyTorch's own code may fill it without a further op."""
+    return isinstance(op, OpOverload) and op._opname in EMPTY
+
 
 def all_op_names() -> list[str]:
     """The full names of all ops, as ``aten::add.Tensor``."""
