@@ -90,6 +90,20 @@ def test_intervals_double(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compared == [0, 1, 3, 7, 15]
 
 
+def test_a_call_of_two_programs_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared, model = list[int](), nn.Linear(3, 1)
+
+    @ingot.torch.step(model)
+    def step(x: torch.Tensor) -> torch.Tensor:
+        return model(x).repeat(int(x[0, 0]), 1)
+
+    monkeypatch.setattr("ingot.torch.run.Run.compare", lambda *_, **__: compared.append(i))
+    for i in range(20):
+        x = torch.full((2, 3), 1.0 + i // 2 % 2)
+        assert len(step(x)) == 2 * x[0, 0]
+    assert compared == [0, 1, 2, 3, 7, 15]  # 2 is the first of its length
+
+
 def test_they_take_a_hundredth_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparisons, "SHARE", 0.01)
     with warnings.catch_warnings():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 import warnings
 from collections.abc import Sequence
@@ -30,9 +31,13 @@ class Comparisons:
 
     def __init__(self, name: str, options: Options, optimizers: Sequence[torch.optim.Optimizer]) -> None:
         self._name, self._options, self._optimizers = name, options, optimizers
-        self._calls = 0  # that ran a program
-        self._next_call = FIRST_CALL if options.verify and options.spot_checks else 0  # of the next spot check
+        self._calls = 0  # of the step
+        self._next_call = FIRST_CALL if options.verify and options.spot_checks else math.inf  # of the next spot check
         self._seconds, self._since = 0.0, time.perf_counter()
+
+    def begin_call(self) -> None:
+        """Counts a call of the step."""
+        self._calls += 1
 
     def with_new_shapes(self, run: Run, call: Call) -> None:
         """Compares a program with PyTorch if the shapes of the arguments are new to it.
@@ -57,15 +62,15 @@ class Comparisons:
         self._seconds = time.perf_counter() - began
 
     def still_agrees(self, run: Run, tensors: tuple[torch.Tensor, ...]) -> bool:
-        """Counts a call and makes a spot check if one is due; returns False, with a warning, if the program differs.
+        """Makes a spot check if one is due; returns False, with a warning, if the program differs.
 
         Returns True if the check is not due, skipped, or cannot be made. Raises DisagreementError instead of the
         warning if `on_change` is "error".
         """
-        self._calls += 1
-        if self._calls != self._next_call:
+        if self._calls < self._next_call:
             return True
-        self._next_call *= 2
+        while self._next_call <= self._calls:
+            self._next_call *= 2
         began = time.perf_counter()
         if self._seconds > SHARE * (began - self._since):
             return True

@@ -87,6 +87,7 @@ class CompiledStep(Substituted):
             return self.function(*args, **kwargs)
         if self._runs.same:
             self._runs.drop_others()
+        self._comparisons.begin_call()
         departed: list[Run] = []
         try:
             given = self._positions.of(args, kwargs) if kwargs or self._positions.has_keywords else args
@@ -131,7 +132,7 @@ class CompiledStep(Substituted):
                     run = run or self._new_run(call)
                     if run is None or shapes_of(call.unpadded) in run.differing:
                         return self._by_position(*call.given)
-                    if self._comparisons.still_agrees(run, call.tensors):
+                    if is_new or self._comparisons.still_agrees(run, call.tensors):
                         return self._ran(run, call)
                     self._runs.drop(run)
                 except Departed:
