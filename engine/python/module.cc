@@ -49,7 +49,6 @@ bool fill(PyObject* module) {
 }
 
 PyMethodDef functions[] = {
-    {"digest", digest, METH_VARARGS, "What a module holds, as a text that is another where it holds other things."},
     {"addresses", addresses, METH_O, "addresses(tensors): where each of a tuple of tensors lies, as bytes for are_at."},
     {"are_at", are_at, METH_VARARGS, "are_at(tensors, addresses): whether each of a tuple of tensors lies there."},
     {"living", living, METH_O, "living(type): all objects of just that type that the garbage collector knows."},

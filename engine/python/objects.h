@@ -26,9 +26,6 @@ extern PyType_Spec call_spec;
 extern PyType_Spec session_spec;
 extern PyType_Spec watch_spec;
 
-// digest(held, module, has_values, parts): what a module holds, as a text that is another where it holds other things.
-PyObject* digest(PyObject* self, PyObject* args);
-
 // addresses(tensors): where they lie, as bytes; are_at(tensors, addresses): whether they lie there.
 PyObject* addresses(PyObject* self, PyObject* tensors);
 PyObject* are_at(PyObject* self, PyObject* args);

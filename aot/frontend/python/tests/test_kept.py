@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import abc
-import builtins
-import collections
-import datetime
 import functools
 import json
 import os
+import platform
 import subprocess
 import sys
 import textwrap
@@ -16,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -32,7 +30,7 @@ from ingot import cache
 from ingot.torch.kept import TRACE, Kept
 from ingot.torch.program import Added, Program
 from ingot.torch.run import ENTRY
-from ingot.torch.running.described import Description, Undescribed
+from ingot.torch.running.trace_key import NoKey, TraceKey
 
 X = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
 FACTOR = 2.0
@@ -83,15 +81,15 @@ def found(training: Training, *given: Any) -> bool:
     training.optimizer._opt_called = True  # as `compile` says
     try:
         kept = Kept(program, ENTRY, Added(training.step, given or (X,), True, False, True))
-    except Undescribed:
+    except NoKey:
         return False
     return kept.find(program)
 
 
-def described(training: Training, *given: Any) -> str:
+def key_of(training: Training, *given: Any) -> str:
     program = Program(training.model, training.optimizer)
     added = Added(training.step, given or (X,), True, False, True)
-    return Description(program.subject_of(added), added.example_args).text
+    return TraceKey(program.subject_of(added), added.example_args).text
 
 
 def call(training: Training, *given: Any) -> Any:
@@ -167,8 +165,8 @@ def tied(training: Training) -> None:
 CHANGES: dict[str, Callable[[Training], Any]] = {
     "a number": changed("rate", 3.0),
     "its type": changed("rate", 2),
-    "its sign": changed("held", -0.0),
-    "what it is beside": changed("held", [0.0]),
+    "its sign": changed("rate", -2.0),
+    "what it is beside": changed("rate", [2.0]),
     "a tensor": changed("table", torch.tensor([1.0, 3.0])),
     "a class": overriding,
     "a method of an object": own_forward,
@@ -178,8 +176,7 @@ CHANGES: dict[str, Callable[[Training], Any]] = {
     "a setting": lambda t: t.optimizer.param_groups[0].update(nesterov=True),
     "a rate": lambda t: t.optimizer.param_groups[0].update(lr=0.02),
     "memory": tied,
-    "an array": changed("held", np.ones(3)),
-    "the order of a dict": changed("held", {"b": 1, "a": 2}),
+    "an array": changed("rate", np.full(2, 2.0)),
     "a switch of PyTorch's": lambda t: None,
 }
 
@@ -192,21 +189,10 @@ def test_what_is_held_is_not_found_where_it_changes(name: str, traced: Path) -> 
         assert not found(other)
 
 
-class Pair(NamedTuple):
-    """Objects whose class is seen by itself nowhere."""
-
-    first: float
-    second: float
-
-    def total(self) -> float:
-        return self.first + self.second
-
-
-def test_objects_whose_methods_are_not_seen_are_not_described() -> None:
+def test_attributes_that_no_code_names_change_nothing(traced: Path) -> None:
     other = Training()
-    other.model.held = Pair(1, 2)
-    with pytest.raises(Undescribed, match="the class Pair"):
-        described(other)
+    other.model.held = [time.time()]
+    assert found(other)
 
 
 def with_constant(value: Any) -> Callable[..., Any]:
@@ -230,37 +216,42 @@ def with_partial(value: Any) -> Callable[..., Any]:
     return functools.partial(lambda by, y: (y * by).square().mean(), value)
 
 
-def test_what_only_tells_which_process_it_is_is_not_described() -> None:
+class Configured(Net):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return super().forward(x) * self.held.top_k
+
+
+def test_numbers_that_libraries_draw_for_each_object_are_not_in_the_key() -> None:
     texts = []
     for seed in (1, 2):
-        model = Net()
-        model.held = GenerationConfig()
+        model = Configured()
+        model.held = GenerationConfig(top_k=5)
         model.held._original_object_hash = seed
-        texts.append(described(Training(model=model)))
+        texts.append(key_of(Training(model=model)))
     assert texts[0] == texts[1]
     model.held.top_k = 7
-    assert described(Training(model=model)) != texts[1]
+    assert key_of(Training(model=model)) != texts[1]
 
 
-def test_attributes_of_parameters_are_described(traced: Path) -> None:
+def test_attributes_of_parameters_are_in_the_key(traced: Path) -> None:
     tagged = [Training() for _ in range(3)]
     for training, tag in zip(tagged, ("one", "one", "other"), strict=True):
         training.model.first.weight.tag = tag
-    one, same, other = map(described, tagged)
+    one, same, other = map(key_of, tagged)
     assert one == same != other
     assert not found(tagged[0])
 
 
 @pytest.mark.parametrize("make", [with_constant, with_default, with_cell, with_partial])
 @pytest.mark.parametrize("values", [(2.0, 3.0), (1.0, 1), (1, True), (2.0, [2.0])], ids=str)
-def test_functions_are_described_by_what_they_do(make: Any, values: Any) -> None:
-    one, same, other = (described(Training(make(value))) for value in (values[0], *values))
+def test_what_functions_do_is_in_the_key(make: Any, values: Any) -> None:
+    one, same, other = (key_of(Training(make(value))) for value in (values[0], *values))
     assert one == same != other
 
 
 @pytest.mark.parametrize("make", [with_default, with_cell, with_partial])
-def test_backends_of_attention_are_described(make: Any) -> None:
-    one, same, other = (described(Training(make(backend))) for backend in (BACKENDS[0], *BACKENDS))
+def test_backends_of_attention_are_in_the_key(make: Any) -> None:
+    one, same, other = (key_of(Training(make(backend))) for backend in (BACKENDS[0], *BACKENDS))
     assert one == same != other
 
 
@@ -272,12 +263,14 @@ REPLACED: dict[str, tuple[Any, str, Any]] = {
     "a global": (sys.modules[__name__], "FACTOR", 3.0),
     "a function": (sys.modules[__name__], "scaled", lambda x: 3 * x),
     "an attribute of a class": (Net, "size", 2.0),
+}
+COMPARED: dict[str, tuple[Any, str, Any]] = {
     "a function of PyTorch's": (F, "gelu", F.silu),
     "a function that looks like it": (F, "gelu", functools.wraps(F.relu)(lambda x: F.silu(x))),
     "a method of PyTorch's": (nn.Linear, "forward", patched_forward),
     "a method without Python's code": (torch.Tensor, "square", lambda x: x * x * x),
-    "an optimizer's": (torch.optim.SGD, "step", torch.optim.SGD.step.__wrapped__),
-    "Python's own": (builtins, "isinstance", lambda x, kind, builtin=isinstance: builtin(x, kind)),
+    "the process": (os, "getpid", functools.partial(int, os.getpid() + 1)),
+    "the machine": (platform, "node", lambda: "a" * 99),
 }
 
 
@@ -289,6 +282,33 @@ def test_what_is_replaced_is_not_found(name: str, traced: Path) -> None:
     assert found(Training())
 
 
+def of_the_process(y: torch.Tensor) -> torch.Tensor:
+    return scaled(y).square().mean() * (1 + os.getpid() % 7) * len(platform.node())
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_what_no_key_has_is_compared(name: str, own_cache: Path) -> None:
+    call(Training(of_the_process))
+    owner, attribute, other = COMPARED[name]
+    with patch.object(owner, attribute, other):
+        mine, reference = Training(of_the_process), Training(of_the_process)
+        step: Any = ingot.torch.compile(mine.step, mine.model, mine.optimizer)
+        torch.testing.assert_close(step(X), reference.step(X))
+    assert is_traced(step)
+
+
+def reads_environment(y: torch.Tensor) -> torch.Tensor:
+    return y.square().mean() * float(os.environ.get("INGOT_TEST_FACTOR", "1"))
+
+
+def test_variables_that_code_names_are_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = []
+    for name, value in [("INGOT_TEST_OTHER", "1"), ("INGOT_TEST_OTHER", "2"), ("INGOT_TEST_FACTOR", "2")]:
+        monkeypatch.setenv(name, value)
+        texts.append(key_of(Training(reads_environment)))
+    assert texts[0] == texts[1] != texts[2]
+
+
 def test_arguments_are_not_found_of_other_kinds(traced: Path) -> None:
     assert not found(Training(), X[:4])
     assert not found(Training(), torch.randn(3, 6).t())
@@ -297,12 +317,12 @@ def test_arguments_are_not_found_of_other_kinds(traced: Path) -> None:
     assert found(Training(), X.clone())
 
 
-def test_memory_that_is_shared_is_described() -> None:
+def test_shared_memory_is_in_the_key() -> None:
     class Two(Net):
         def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
             return super().forward(x) + super().forward(y)
 
-    apart, same, shared = (described(Training(model=Two()), X, other) for other in (X + 1, X + 2, X))
+    apart, same, shared = (key_of(Training(model=Two()), X, other) for other in (X + 1, X + 2, X))
     assert apart == same != shared
 
 
@@ -322,76 +342,14 @@ class Other:
     pass
 
 
-def test_classes_that_are_registered_are_described() -> None:
+def test_registered_classes_are_in_the_key() -> None:
     def loss(y: torch.Tensor) -> torch.Tensor:
         return (y * (2 if isinstance(kept, Kind) else 3)).square().mean()
 
     kept = Other()
-    before, same = described(Training(loss)), described(Training(loss))
+    before, same = key_of(Training(loss)), key_of(Training(loss))
     Kind.register(Other)
-    assert before == same != described(Training(loss))
-
-
-def reads_environment(y: torch.Tensor) -> torch.Tensor:
-    return y.square().mean() * float(os.environ.get("INGOT_TEST_FACTOR", "1"))
-
-
-def asks_for_a_file(y: torch.Tensor) -> torch.Tensor:
-    return y.square().mean() * (2 if os.path.exists("/nowhere") else 1)
-
-
-def asks_by_another_name(y: torch.Tensor, exists: Any = os.path.exists) -> torch.Tensor:
-    return y.square().mean() * (2 if next(map(exists, ["/nowhere"])) else 1)
-
-
-def asks_an_object(y: torch.Tensor, file: Path = Path("/nowhere")) -> torch.Tensor:
-    return y.square().mean() * (2 if file.exists() else 1)
-
-
-def asks_for_the_process(y: torch.Tensor) -> torch.Tensor:
-    return y.square().mean() * (2 if os.getpid() % 2 else 1)
-
-
-def hashes(y: torch.Tensor) -> torch.Tensor:
-    return y.square().mean() * (2 if hash("a") % 2 else 1)
-
-
-def imports(y: torch.Tensor) -> torch.Tensor:
-    import platform
-
-    return y.square().mean() * len(platform.node())
-
-
-def evaluates(y: torch.Tensor) -> torch.Tensor:
-    return y.square().mean() * eval("1 + 1")
-
-
-@functools.cache
-def known() -> float:
-    return 2.0
-
-
-def keeps(y: torch.Tensor) -> torch.Tensor:
-    return y.square().mean() * known()
-
-
-def has_a_factory(y: torch.Tensor, held: Any = collections.defaultdict(lambda: 3.0)) -> torch.Tensor:  # noqa: B006
-    return y.square().mean() * held.get("a", 1.0)
-
-
-def by_time(y: torch.Tensor, since: Any = datetime.datetime(2020, 1, 1)) -> torch.Tensor:
-    return y.square().mean() * (2 if since.year > 2000 else 1)
-
-
-UNKNOWN = [reads_environment, asks_for_a_file, asks_by_another_name, asks_an_object, asks_for_the_process, hashes]
-UNKNOWN += [imports, evaluates, keeps, has_a_factory, by_time]
-
-
-@pytest.mark.parametrize("loss", UNKNOWN, ids=lambda loss: loss.__name__)
-def test_what_depends_on_more_than_is_seen_is_traced_each_time(loss: Any) -> None:
-    known()
-    with pytest.raises(Undescribed):
-        described(Training(loss))
+    assert before == same != key_of(Training(loss))
 
 
 def test_counters_and_dropout_are_found(own_cache: Path) -> None:
@@ -445,15 +403,18 @@ RUN = """
     runpy.run_path(sys.argv[1], run_name="__main__")
 """
 SCRIPT = """
-    import torch, {library}
+    import sys, torch, helper, library_of_test
     import ingot.torch
+
+    if "inductor" in sys.argv:
+        torch.compile(lambda x: x.sin() + 1)(torch.ones(1000))
 
     model = torch.nn.Linear(3, 2)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 
     @ingot.torch.step(model, optimizer)
     def step(x):
-        loss = {library}.loss(model(x)) * {factor}
+        loss = library_of_test.loss(model(x))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -471,21 +432,15 @@ LIBRARY = """
 
 
 def test_processes_find_what_others_kept(tmp_path: Path) -> None:
-    """Of an installed library: its file and what it reads of the environment are watched."""
+    """Versions of libraries and the user's files are in the key; what a library reads is compared."""
     site = tmp_path / "lib/site-packages"
     site.mkdir(parents=True)
 
-    def write(library: str) -> None:
-        (site / "averaging_of_test.py").write_text(textwrap.dedent(library))
-        time.sleep(0.1)  # clocks of files and of processes are coarse
-
-    def run(*, factor: str = "1", **environment: str) -> str:
-        script = tmp_path / "train.py"
-        script.write_text(textwrap.dedent(SCRIPT).format(library="averaging_of_test", factor=factor))
-        paths = {"INGOT_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1"}
+    def run(*arguments: str, **environment: str) -> str:
+        paths = {"INGOT_CACHE": str(tmp_path / "cache"), "PYTHONPATH": f"{site}{os.pathsep}{tmp_path}"}
         made = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(RUN), str(script), str(site)],
-            env={**os.environ, **paths, **environment},
+            [sys.executable, "-c", textwrap.dedent(RUN), str(tmp_path / "train.py"), str(site), *arguments],
+            env={**os.environ, **paths, "PYTHONDONTWRITEBYTECODE": "1", **environment},
             capture_output=True,
             text=True,
             check=False,
@@ -493,9 +448,12 @@ def test_processes_find_what_others_kept(tmp_path: Path) -> None:
         assert made.returncode == 0, made.stderr
         return made.stdout.split()[-1]
 
-    write(LIBRARY)
-    assert run() == "traced"
-    assert run() == "found"
-    assert run(factor="2", INGOT_TEST_FACTOR="3") == "traced"
-    write(LIBRARY.replace("square", "abs"))
-    assert run(factor="2", INGOT_TEST_FACTOR="3") == "traced"
+    (tmp_path / "train.py").write_text(textwrap.dedent(SCRIPT))
+    (tmp_path / "helper.py").write_text("scale = 1")
+    (site / "library_of_test.py").write_text(textwrap.dedent(LIBRARY))
+    assert [run(), run(), run("inductor")] == ["traced", "found", "found"]
+    assert [run(INGOT_TEST_FACTOR="3"), run(INGOT_TEST_FACTOR="3")] == ["traced", "found"]
+    (tmp_path / "helper.py").write_text("scale = 2")
+    assert [run(), run()] == ["traced", "found"]
+    (site / "library_of_test-2.0.dist-info").mkdir()
+    assert [run(), run()] == ["traced", "found"]

@@ -18,15 +18,14 @@ from ingot.torch.base.torch_internals import pytree
 from ingot.torch.kept import Kept
 from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
 from ingot.torch.program import Added, Program
-from ingot.torch.python_state.noted import noted
 from ingot.torch.python_state.repetition import Kinds
 from ingot.torch.python_state.snapshot import PLAIN
 from ingot.torch.run import ENTRY, DisagreementError, Options, Run, settings, shapes_of, tensors_of
 from ingot.torch.running.apart import Apart
-from ingot.torch.running.described import Undescribed
 from ingot.torch.running.guard import Guard
 from ingot.torch.running.live import refuse_shared
 from ingot.torch.running.redecorated import Programs
+from ingot.torch.running.trace_key import NoKey
 from ingot.torch.tracing.containers import ByIdentity, of_containers, with_records
 from ingot.torch.tracing.left_out import TEXTS, NotTaken, without_texts, without_use
 from ingot.torch.tracing.trace import PACKED
@@ -158,7 +157,7 @@ class Tracer:
         kept = self._kept(program, added)
         if kept and (found := self._found(kept, call)):
             return found
-        with noted() as outside, without_use(call.args):
+        with without_use(call.args):
             program.add(ENTRY, call.function, call.args, training=self._options.training, guards=True)
         if program.needed_gradients[ENTRY]:
             self._are_gradients_kept = True
@@ -168,7 +167,7 @@ class Tracer:
         if program.asked and self._programs.is_first("asked"):
             warnings.warn(_taken_as_it_is(self._name, program.asked), stacklevel=6)
         run = self._run(program, call)
-        run.keep = functools.partial(kept.keep, program, outside) if kept else None
+        run.keep = functools.partial(kept.keep, program) if kept else None
         return run
 
     def _reads_new_integers(self, call: Call) -> bool:
@@ -193,12 +192,12 @@ class Tracer:
         return run
 
     def _kept(self, program: Program, added: Added) -> Kept | None:
-        """What keeps the trace for other processes, where they can be shown to trace the same."""
+        """What keeps the trace for other processes, if it has a key."""
         if not self._options.verify or self._options.buckets:  # what is found is compared
             return None
         try:
             return Kept(program, ENTRY, added)
-        except Undescribed as error:
+        except NoKey as error:
             LOG.debug("%s: traces are not kept: %s", self._name, error)
             return None
 
@@ -206,7 +205,6 @@ class Tracer:
         """The program of another process's trace, if its first step is PyTorch's."""
         program = self._new_program()
         if not kept.find(program):
-            kept.note_libraries()
             return None
         run = self._run(program, call)
         if not run.gradients.hold():
@@ -216,7 +214,6 @@ class Tracer:
             drop_slots(self._optimizers, self._with_slots, run.uses)
         except (DisagreementError, Undecided):
             kept.forget()
-            kept.note_libraries()
             return None
         run.verified.append(shapes_of(call.tensors))
         return run

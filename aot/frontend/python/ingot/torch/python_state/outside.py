@@ -26,7 +26,6 @@ from ingot.torch.base.files import GENERATED, STANDARD_LIBRARY, is_users
 from ingot.torch.base.places import place_in, short
 from ingot.torch.base.replacements import calling_frame, is_tracer, noting, replaced
 from ingot.torch.python_state.held import Variable
-from ingot.torch.python_state.noted import note
 from ingot.torch.python_state.reach import codes, global_names, imported_names, users_functions
 
 NOW = ("now", "utcnow", "today")  # of classes of dates, which are Python's own: what names them is looked for
@@ -99,7 +98,6 @@ def _ask_about(ask: Callable[..., Any], said: set[str], path: Any, *args: Any, *
     frame = _asking(calling_frame())
     if frame:
         _say(f"asks about {str(path)!r}", frame, said)
-        note(f"the file {path}")
     return ask(path, *args, **named)
 
 

@@ -292,6 +292,7 @@ TEXTS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
     (type(threading.RLock()), repr),
     (HASHES, lambda h: h.hexdigest()),
 )
+SHARED = tuple(type_ for type_, _ in STATES[:7])  # the user may draw from them, or lock them, elsewhere
 STATEFUL = tuple(type_ for type_, _ in STATES)
 FOLLOWED_TOO = (np.ndarray, *C_VALUES)  # which may hold objects beside
 

@@ -19,14 +19,13 @@ from ingot.torch.python_state.held import Entry, Itself, Written
 from ingot.torch.python_state.named_attributes import NamedAttributes, is_object
 from ingot.torch.python_state.reach import edges
 from ingot.torch.python_state.replaced import Functions
-from ingot.torch.python_state.snapshot import CONTAINERS, PLAIN, STATES, Follows, Snapshot, is_long_file
+from ingot.torch.python_state.snapshot import CONTAINERS, PLAIN, SHARED, STATES, Follows, Snapshot, is_long_file
 from ingot.torch.python_state.unshown import is_unread
 from ingot.torch.python_state.watched import Read, Watched, all_same
 from ingot.torch.tracing.calls import Subject
 from ingot.torch.tracing.captures import Capture
 from ingot.torch.tracing.constants import caches_of, written_among
 
-SHARED = tuple(type_ for type_, _ in STATES[:7])  # the user may draw from them, or lock them, elsewhere
 DRAWS = {"random", "numpy.random"}  # the paths of those of Python and NumPy
 DRAWN = STATES[:4]  # what is drawn from, in Python and in NumPy
 SHOWING = {"getstate", "get_state", "bit_generator"}  # by which code looks at these
