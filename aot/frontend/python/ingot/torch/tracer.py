@@ -186,7 +186,7 @@ class Tracer:
         run = Run(program, call.key, self._options, self._programs.random, apart, self._programs.runs)
         drop_slots(self._optimizers, self._with_slots, run.uses)
         fixed = program.constants[ENTRY], program.captures[ENTRY], program.unset[ENTRY]
-        run.guard = Guard(program.subjects[ENTRY], *fixed, self._options.verify)
+        run.guard = Guard(program.subjects[ENTRY], *fixed)
         if run.guard.unread and self._programs.is_first("unread"):
             warnings.warn(_read_once(self._name, run.guard.unread), stacklevel=7)
         return run

@@ -1,6 +1,6 @@
 """Functions that a step calls, by the names by which it finds them: who replaces one changes what the step does.
 
-The user's code is read; of libraries, the code that was seen to run. PyTorch's private functions are not looked at.
+The user's code is read, and that of the functions that it finds in libraries. PyTorch's private functions are not.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import inspect
 import os
 import sys
 import types
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -38,7 +37,6 @@ PRIVATE = ("_", "has_torch_function")  # begin names
 METHODS = (property, functools.cached_property, classmethod, staticmethod)
 MAIN = ("forward", "step")  # methods of libraries' objects that calls come to, also where none is seen to run
 PARTS = ("__code__", "__defaults__", "__kwdefaults__")  # of a function
-PLAIN = (type(None), bool, int, float, str)
 IMMUTABLE = 1 << 8  # a flag of classes
 MOST_APART = 8  # names of one mapping are looked up one by one; of more, all of a smaller mapping is compared
 
@@ -55,15 +53,13 @@ class Found(NamedTuple):
 class Functions:
     """What is found by the names in a step's code."""
 
-    def __init__(self, reached: Sequence[Any], are_seen: bool) -> None:
-        """`reached` is what the user's function can reach; where calls are not `seen`, libraries' code is read too."""
-        self._are_seen = are_seen
+    def __init__(self, reached: Sequence[Any]) -> None:
+        """`reached` is what the user's function can reach."""
         self._followed: set[types.CodeType] = set()
         self._found: dict[tuple[int, str], Found] = {}
         self._classes: dict[type, dict[str, Any]] = {}
         functions = [value for value in reached if isinstance(value, types.FunctionType)]
         own = users_functions(functions)
-        _note_writes()
         self._parts = [(function, name, getattr(function, name)) for function in own for name in PARTS]
         self._types = [(value, "__class__", type(value)) for value in reached if _is_of_class(value)]
         names = {name: None for function in own for code in codes(function.__code__) for name in code.co_names}
@@ -81,7 +77,7 @@ class Functions:
 
     def hold(self) -> bool:
         """Whether each is still what it was."""
-        if self._writes == writes and self._watch.holds():
+        if self._watch.holds():
             return True
         if self._changed():
             return False
@@ -92,24 +88,6 @@ class Functions:
         """Which is another; nothing where all are as they were."""
         changed = self._changed()
         return f"`{changed}` is another function than it was" if changed else ""
-
-    @contextmanager
-    def seen(self) -> Iterator[None]:
-        """Also those that libraries' code finds that runs now."""
-        ran: dict[types.CodeType, tuple[dict[str, Any], dict[str, Any]]] = {}
-
-        def note(frame: types.FrameType, event: str, _: Any) -> None:
-            if event == "call" and frame.f_code not in ran:
-                variables = frame.f_globals
-                is_librarys = _is_looked_at(frame.f_code)
-                ran[frame.f_code] = variables, _plain(frame.f_code, variables) if is_librarys else {}
-
-        with _profiled(note):
-            yield
-        for code, (variables, before) in ran.items():
-            if _is_looked_at(code):
-                self._add_named(code, variables, [name for name in before if before[name] is variables.get(name)])
-        self._arm()
 
     def _add_own(self, function: types.FunctionType) -> None:
         """What a function of the user's finds."""
@@ -123,17 +101,17 @@ class Functions:
                 for module in map(function.__globals__.get, passed_on(code)):
                     self._add_of_module(module, None)
         for name in (defaults := function.__kwdefaults__ or {}):
-            self._add(defaults, name, f"{function.__qualname__}'s {name}", is_plain=True)
+            self._add(defaults, name, f"{function.__qualname__}'s {name}")
 
-    def _add_named(self, code: types.CodeType, variables: dict[str, Any], plain: Sequence[str] = ()) -> None:
-        """What code finds by names of variables, the `plain` values too, and of attributes of modules among them."""
+    def _add_named(self, code: types.CodeType, variables: dict[str, Any]) -> None:
+        """What code finds by names of variables, and of attributes of modules among them."""
         is_own = is_users(code.co_filename)
         for name, *attributes in chains(code):
             value = variables.get(name, ABSENT)
             if is_own and not isinstance(value, types.ModuleType):
                 continue  # it is watched as what the function reaches
-            if is_own or name in plain or _is_public(value, name):
-                self._add(variables, name, f"{variables.get('__name__')}.{name}", is_plain=name in plain)
+            if is_own or _is_public(value, name):
+                self._add(variables, name, f"{variables.get('__name__')}.{name}")
             for attribute in attributes:
                 if not isinstance(value, types.ModuleType):
                     break
@@ -151,9 +129,9 @@ class Functions:
             if names and isinstance(inner, types.ModuleType):
                 self._add_of_module(inner, [other for other in names if other != name])
 
-    def _add(self, mapping: dict[str, Any], name: str, path: str, *, is_plain: bool = False) -> None:
+    def _add(self, mapping: dict[str, Any], name: str, path: str) -> None:
         value = mapping.get(name, ABSENT)
-        if isinstance(value, types.ModuleType) or callable(value) or (is_plain and isinstance(value, PLAIN)):
+        if isinstance(value, types.ModuleType) or callable(value):
             self._found.setdefault((id(mapping), name), Found(mapping, name, value, path))
             self._follow(value)
             self._add_classes(value)
@@ -171,12 +149,10 @@ class Functions:
             return
         self._classes[class_] = _methods(class_)
         for name in MAIN if not is_users_class(class_) else ():
-            self._follow(inspect.unwrap(main) if (main := vars(class_).get(name)) else None, is_main=True)
+            self._follow(inspect.unwrap(main) if (main := vars(class_).get(name)) else None)
 
-    def _follow(self, function: Any, *, is_main: bool = False) -> None:
-        """What a function of a library finds, if it is `is_main`, or none is seen to run."""
-        if self._are_seen and not is_main:
-            return
+    def _follow(self, function: Any) -> None:
+        """What a function of a library finds."""
         if isinstance(function, types.FunctionType) and function.__code__ not in self._followed:
             self._followed.add(function.__code__)
             if _is_looked_at(function.__code__):
@@ -210,23 +186,8 @@ class Functions:
             for held, names in mappings
         ]
         entries = tuple((found.mapping, found.name, found.value) for some in apart for found in some)
-        self._watch = Watch(tuple(held for held, _ in mappings), tuple(contents), entries, tuple(self._types))
-        self._writes = writes
-
-
-writes = 0  # of functions' code and defaults; to read these each time takes longer
-
-
-def _note_write(event: str, _: Any) -> None:
-    """Counts in every thread, as any may replace a function's code; it does nothing else."""
-    global writes
-    writes += event == "object.__setattr__"
-
-
-@functools.cache
-def _note_writes() -> None:
-    """Notes them from now on, which cannot be undone."""
-    sys.addaudithook(_note_write)
+        attributes = (*self._types, *self._parts)
+        self._watch = Watch(tuple(held for held, _ in mappings), tuple(contents), entries, attributes)
 
 
 @functools.cache
@@ -243,13 +204,6 @@ def chains(code: types.CodeType) -> list[list[str]]:
         else:
             is_open = False
     return [list(chain) for chain in dict.fromkeys(map(tuple, found))]
-
-
-def _plain(code: types.CodeType, variables: dict[str, Any]) -> dict[str, Any]:
-    """The plain values that code of a library other than PyTorch reads."""
-    if code.co_filename.startswith(TORCH):
-        return {}
-    return {name: value for name, *_ in chains(code) if isinstance(value := variables.get(name, ABSENT), PLAIN)}
 
 
 @functools.cache
@@ -296,29 +250,6 @@ def _is_same(now: Any, before: Any) -> bool:
     """Whether a function is what it was, or what stands for it while another thread traces."""
     if now is before:
         return True
-    if type(now) is type(before) and isinstance(now, PLAIN):
-        return bool(now == before)
     inner = getattr(now, "fget", None) or getattr(now, "__func__", now)
     code = getattr(inner, "__code__", None)
     return isinstance(code, types.CodeType) and code.co_filename.startswith(OWN_FILES)
-
-
-@contextmanager
-def _profiled(note: Callable[[types.FrameType, Any, Any], None]) -> Iterator[None]:
-    """Calls are noted, beside who else notes them."""
-    before: Any = sys.getprofile()
-    is_of_c = hasattr(before, "disable")
-
-    def both(frame: types.FrameType, event: Any, argument: Any) -> None:
-        note(frame, event, argument)
-        before(frame, event, argument)
-
-    if is_of_c:
-        before.disable()
-    sys.setprofile(note if before is None or is_of_c else both)
-    try:
-        yield
-    finally:
-        sys.setprofile(None if is_of_c else before)
-        if is_of_c:
-            before.enable()

@@ -47,9 +47,8 @@ class Guard:
         constants: list[torch.Tensor],
         captures: list[Capture],
         made_anew: Sequence[str],
-        are_seen: bool,
     ) -> None:
-        """`made_anew` are paths; `are_seen` says that calls will run in PyTorch, as what `functions` sees."""
+        """`made_anew` are paths."""
         self._subject, self._constants = subject, constants
         numbers = subject.state.numbers.values()
         self._carried = {place for number in numbers for place in (number.place, number.entry)}
@@ -106,7 +105,7 @@ class Guard:
         self._numbers = [*subject.state.numbers.values()]
         self._written = written_among(constants)
         self._caches_hold = caches_of(self._snapshot.reached(), constants)
-        self.functions = Functions(self._snapshot.reached(), are_seen)
+        self.functions = Functions(self._snapshot.reached())
 
     def holds(self) -> bool:
         """Whether all is as it was."""
