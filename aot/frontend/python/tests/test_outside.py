@@ -46,6 +46,15 @@ def of_a_file(x: torch.Tensor) -> torch.Tensor:
     return x * 2 if Path(__file__).read_bytes() == b"" else x
 
 
+def of_a_file_by_keywords(x: torch.Tensor) -> torch.Tensor:
+    with open(mode="rb", file=__file__) as file:
+        return x * 2 if file.read() == b"" else x
+
+
+def of_a_folder(x: torch.Tensor) -> torch.Tensor:
+    return x * 2 if not [*Path(__file__).parent.iterdir()] else x
+
+
 def whether_there_is_a_file(x: torch.Tensor) -> torch.Tensor:
     return x * 2 if Path(__file__).with_suffix(".stop").exists() else x
 
@@ -60,7 +69,8 @@ def traced(rows: Step) -> None:
     program.add("train_step", lambda x: usual_step(model, optimizer, rows(x)), (torch.randn(6, 3),))
 
 
-READING = [of_the_clock, of_a_date, of_a_class, of_an_import, in_a_closure(), of_a_file, whether_there_is_a_file]
+READING = [of_the_clock, of_a_date, of_a_class, of_an_import, in_a_closure(), of_a_file]
+READING += [of_a_file_by_keywords, of_a_folder, whether_there_is_a_file]
 
 
 @pytest.mark.parametrize("rows", READING, ids=lambda rows: rows.__name__)

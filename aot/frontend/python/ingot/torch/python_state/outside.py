@@ -9,10 +9,10 @@ import builtins
 import datetime
 import dis
 import functools
+import io
 import logging
 import os
 import random
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +24,7 @@ from ingot.stablehlo import Place
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import GENERATED, STANDARD_LIBRARY, is_users
 from ingot.torch.base.places import place_in, short
-from ingot.torch.base.replacements import calling_frame, is_tracer, noting, replaced
+from ingot.torch.base.replacements import calling_frame, noting, replaced
 from ingot.torch.python_state.held import Variable
 from ingot.torch.python_state.reach import codes, global_names, imported_names, users_functions
 
@@ -42,9 +42,8 @@ IMPORTING = "<frozen importlib"  # begins the file names of what imports modules
 PRINTING = ((builtins, "print"), (logging.Logger, "handle"))
 READ_BETWEEN = "pass what decides as an argument, or read it between steps"
 PRINT_BETWEEN = "return what is to be printed, and print it between steps"
-OPENED, LISTED = "open", ("os.listdir", "os.scandir")  # events that are audited
-
-_reading: list[set[str]] = []  # what was said, of the traces that run
+OPENING = ((builtins, "open"), (io, "open"), (os, "open"))
+LISTING = ((os, "listdir"), (os, "scandir"))
 
 
 @contextmanager
@@ -53,7 +52,6 @@ def watched_outside(modules: Iterable[dict[str, Any]], reached: Iterable[Any], s
 
     `modules` are the user's global variables, `reached` what the function can reach.
     """
-    _audited()
     for function in users_functions(reached):
         _say_dates(function, said)
     substitutes = {
@@ -73,8 +71,10 @@ def watched_outside(modules: Iterable[dict[str, Any]], reached: Iterable[Any], s
         for names in modules:
             for name, value in [(n, v) for n, v in names.items() if callable(v) and _is_substituted(v, substitutes)]:
                 undo.enter_context(replaced(names, name, substitutes[value]))
-        _reading.append(said)
-        undo.callback(_reading.pop)
+        for module, name in LISTING:
+            undo.enter_context(replaced(module, name, functools.partial(_list, getattr(module, name), said)))
+        for module, name in OPENING:
+            undo.enter_context(replaced(module, name, functools.partial(_open, getattr(module, name), said)))
         yield
 
 
@@ -109,23 +109,26 @@ def _draw(draw: Callable[[int], bytes], size: int) -> bytes:
     return draw(size)
 
 
-@functools.cache
-def _audited() -> None:
-    """Audits files from now on, which cannot be undone."""
-    sys.addaudithook(_audit)
+def _list(list_: Callable[..., Any], said: set[str], path: Any = ".") -> Any:
+    if frame := _asking(calling_frame()):
+        _say(f"reads {path!r}", frame, said)
+    return list_(path)
 
 
-def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if not is_tracer() or not _reading or (event != OPENED and event not in LISTED):
-        return
+def _open(open_: Callable[..., Any], said: set[str], *args: Any, **named: Any) -> Any:
     frame = _asking(calling_frame())
-    if frame is None:
-        return
-    path, flags = arguments[0], arguments[2] if event == OPENED else 0
-    if (flags or 0) & (os.O_WRONLY | os.O_RDWR):
+    path, mode = (*args, *(named[name] for name in ("file", "path", "flags", "mode") if name in named), "r")[:2]
+    if frame and _writes(mode):
         what = f"writes {path!r}, which a program would not do again"
         raise TraceError(what, place_in(frame), "write between steps: return what is to be written")
-    _say(f"reads {path!r}", frame, _reading[-1])
+    if frame:
+        _say(f"reads {path!r}", frame, said)
+    return open_(*args, **named)
+
+
+def _writes(mode: str | int) -> bool:
+    """Whether a file is opened to be written: by the letters of a mode, or by flags of the operating system."""
+    return bool(mode & (os.O_WRONLY | os.O_RDWR)) if isinstance(mode, int) else not {*"wax+"}.isdisjoint(mode)
 
 
 def _asking(frame: FrameType | None) -> FrameType | None:
