@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import torch
 import torch.nn.functional as F
 from at_once import at_once
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 import ingot.torch
 from ingot import cache
@@ -101,15 +102,52 @@ def test_views_numbers_and_none() -> None:
     assert (rows, none) == (6, None)
 
 
-@pytest.mark.parametrize("draw", [torch.rand_like, F.dropout, torch.bernoulli, torch.randperm])
-def test_random_ops_are_refused_at_their_line(draw: Any) -> None:
-    def drawn(x: torch.Tensor) -> torch.Tensor:
-        return draw(x if draw is not torch.randperm else 3).sum()
+DRAWS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "rand_like": torch.rand_like,
+    "dropout": lambda x: F.dropout(x, 0.5),
+    "bernoulli": lambda x: torch.bernoulli(x.sigmoid()),
+    "randperm": lambda x: torch.randperm(50).float(),
+    "normal": lambda x: torch.randn(50) + x.mean(),
+    "attention": lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=0.5),
+    "in two places": lambda x: F.dropout(x, 0.5) - F.dropout(x, 0.5),
+}
 
-    line = drawn.__code__.co_firstlineno + 1
-    message = rf"test_backend\.py:{line}: the graph draws random numbers; ingot\.torch\.compile"
-    with pytest.raises(Exception, match=message):
-        torch.compile(drawn, backend="ingot", dynamic=False)(XS[0].clamp(0, 1))
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_calls_draw_by_pytorchs_generator(name: str) -> None:
+    function = torch.compile(lambda x: DRAWS[name](x) * 2, backend="ingot", dynamic=False)
+    x = torch.randn(1, 20, 30, generator=torch.Generator().manual_seed(0))
+    drawn = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        drawn += [function(x), function(x)]
+    first, second, *again, other, _ = drawn
+    assert torch.equal(first, again[0])
+    assert torch.equal(second, again[1])
+    assert not torch.equal(first, second)
+    assert not torch.equal(first, other)
+    assert first.count_nonzero() > 5
+
+
+def test_gradients_are_of_what_was_dropped() -> None:
+    function = torch.compile(lambda x: F.dropout(x, 0.25) * 3, backend="ingot", dynamic=False)
+    x = torch.ones(100, 100, requires_grad=True)
+    results = [function(x), function(x)]
+    for made in results:  # after both were drawn
+        (gradient,) = torch.autograd.grad(made.sum(), x)
+        torch.testing.assert_close(gradient, made.detach())
+        assert made.detach().unique().tolist() == pytest.approx([0, 4])
+        assert float(made.detach().mean()) == pytest.approx(3, rel=0.03)
+
+
+def test_checkpointed_layers_drop_the_same_twice() -> None:
+    layer = nn.Sequential(nn.Linear(20, 20), nn.Dropout(0.5))
+    function = torch.compile(lambda x: checkpoint(layer, x, use_reentrant=False), backend="ingot", dynamic=False)
+    x = torch.randn(30, 20, requires_grad=True)
+    made = function(x)
+    (gradient,) = torch.autograd.grad(made.sum(), x)
+    kept = (made != 0).float() * 2
+    torch.testing.assert_close(gradient, kept @ layer[0].weight)
 
 
 def test_tensors_that_a_function_makes_are_constants() -> None:

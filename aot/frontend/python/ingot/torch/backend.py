@@ -20,8 +20,8 @@ from ingot.compiler import MemoryLimit
 from ingot.entry import Entry
 from ingot.session import Bundle, Session
 from ingot.stablehlo import Place, Port
-from ingot.torch.base.errors import LeftToPyTorch, TraceError
-from ingot.torch.base.places import dynamo_place_of
+from ingot.torch.base.errors import TraceError
+from ingot.torch.base.places import dynamo_place_of, number_draws
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals.dynamo import aot_autograd, boxed, functorch_config, register_backend
 from ingot.torch.base.torch_internals.modes import no_modes
@@ -33,6 +33,7 @@ from ingot.torch.tracing.state import outputs_of, stored
 from ingot.torch.tracing.substitutes import OF_GRADIENTS, substitutes
 
 MEMORY_LIMIT = "memory_limit"
+SEED_MAX, ZERO = 2**63 - 1, torch.tensor(0)  # of calls' seeds; the number of each call's step
 NO_TOKEN = torch.empty(0)  # PyTorch traces effects with such a tensor, and gives None in its place
 
 
@@ -100,30 +101,27 @@ class Graphs:
     def add(self, name: str, graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         """A graph of ATen ops as a function of its arguments.
 
-        Raises TraceError for sizes that are left open and for random ops.
+        Each call draws a seed for its random ops from PyTorch's generator. Raises TraceError for sizes that are left
+        open.
         """
         if not all(isinstance(value, torch.Tensor) for value in inputs):
             raise TraceError("the graph leaves sizes open", fix="torch.compile(..., dynamic=False) fixes them")
         _take_checks_to_pass(graph.graph)
+        number_draws(graph.graph)
         results = _keep_tensors(graph.graph)
         checked = with_checks(graph)
         made = [result for result in results if result]
         gives = map(Port, [*made, INDICES_WITHIN] if checked else made)
         ports = [Port(f"x{i}") for i in range(len(inputs))]
         with no_modes():  # constants have values
-            text, is_random = emit([Way(checked or graph)], name, ports, [*gives])
-        if is_random:
-            raise LeftToPyTorch(
-                "the graph draws random numbers",
-                _first_drawn(graph.graph),
-                "ingot.torch.compile takes the whole step, with them",
-            )
+            text, is_random = emit([Way(checked or graph)], name, ports, [*gives], counts_steps=False)
         self._texts[name] = text
         complex_results = {key for key, node in zip(made, _returned(graph.graph), strict=True) if _is_complex(node)}
 
         def run(*arguments: torch.Tensor | None) -> list[torch.Tensor | None]:
             given = [NO_TOKEN if argument is None else argument.resolve_conj() for argument in arguments]
-            tensors = outputs_of(self._entry(name), given)
+            drawn = [torch.randint(SEED_MAX, ()), ZERO] if is_random else []
+            tensors = outputs_of(self._entry(name), [*given, *drawn])
             if not tensors.pop(INDICES_WITHIN, True):  # PyTorch raises an error
                 tensors = dict(zip(made, map(stored, torch.fx.Interpreter(graph).run(*given)), strict=True))
             for key in complex_results:
@@ -158,12 +156,6 @@ def _take_checks_to_pass(graph: torch.fx.Graph) -> None:
             taken.replace_all_uses_with(token)
             graph.erase_node(taken)
         graph.erase_node(node)
-
-
-def _first_drawn(graph: torch.fx.Graph) -> Place | None:
-    """The user's line of the first random op."""
-    drawing = (node for node in graph.nodes if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()))
-    return next((place for node in drawing if (place := dynamo_place_of(node))), None)
 
 
 def _returned(graph: torch.fx.Graph) -> list[torch.fx.Node]:

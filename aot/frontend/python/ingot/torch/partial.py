@@ -12,7 +12,7 @@ import torch
 
 import ingot.torch.backend  # noqa: F401  (the backend has a name from here on)
 from ingot.stablehlo import Place
-from ingot.torch.base.errors import LeftToPyTorch, TraceError
+from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import is_users
 from ingot.torch.base.places import short, user_place
 from ingot.torch.base.replacements import exclusive, is_tracing
@@ -33,19 +33,16 @@ class Partial:
         how = {"backend": "ingot", "dynamic": False, "fullgraph": True, "isolate_recompiles": True}
         self._compiled = torch.compile(function, **how)
         self._key: list[str] | None = None
-        self._is_left = False  # to PyTorch, in all calls
         self._others: list[Any] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs once; the first call compiles.
 
-        Raises TraceError for what cannot be compiled; where it draws random numbers, PyTorch runs it.
+        Raises TraceError for what cannot be compiled.
         """
         key = [_kind(leaf) for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
         if is_transformed():
             self._say("within torch.func", f"{self._name} is called within a function that torch.func transforms")
-            return self.function(*args, **kwargs)
-        if self._is_left:
             return self.function(*args, **kwargs)
         if self._key not in (None, key):
             what = f"{self._name} is compiled for {', '.join(self._key or [])}, and was given {', '.join(key)}"
@@ -56,16 +53,11 @@ class Partial:
             with alone, dynamo_config.patch(skip_nnmodule_hook_guards=False):
                 result = self._compiled(*args, **kwargs)
         except BackendCompilerFailed as error:
-            if not isinstance(error.inner_exception, LeftToPyTorch):
-                raise error.inner_exception if isinstance(error.inner_exception, TraceError) else error from None
-            self._is_left = True
-            self._say("left", f"{self._name}: {error.inner_exception}")
+            raise error.inner_exception if isinstance(error.inner_exception, TraceError) else error from None
         except (Unsupported, TorchRuntimeError) as error:
             raise self._refusal(error) from None
-        else:
-            self._key = key
-            return result
-        return self.function(*args, **kwargs)
+        self._key = key
+        return result
 
     def _refusal(self, error: Any) -> TraceError:
         """What Dynamo cannot follow, with the user's last line on the way there."""
@@ -107,10 +99,11 @@ def partial(function: Function) -> Partial:
     """``@ingot.torch.partial``: compiles a function's, or a module's, forward and backward within an eager program.
 
     A module's stands in its place: it has the module's attributes and methods. Parameters stay PyTorch's and get their
-    gradients; what forward saves for backward is chosen by a minimum cut, and each call has its own. Tensors of other
-    shapes or types than those of the first call are PyTorch's to compute with, which a warning says, as are calls
-    within ``torch.func``. There is no gradient of gradients. What Dynamo cannot follow (branches on values, prints,
-    hooks on modules' gradients) is a TraceError with the line.
+    gradients; what forward saves for backward is chosen by a minimum cut, and each call has its own. Each call draws
+    the seed of its random ops from PyTorch's generator. Tensors of other shapes or types than those of the first call
+    are PyTorch's to compute with, which a warning says, as are calls within ``torch.func``. There is no gradient of
+    gradients. What Dynamo cannot follow (branches on values, prints, hooks on modules' gradients) is a TraceError with
+    the line.
     """
     return (PartialModule if isinstance(function, torch.nn.Module) else Partial)(function)
 

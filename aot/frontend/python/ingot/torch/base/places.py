@@ -359,6 +359,26 @@ def draw_of(node: torch.fx.Node) -> tuple[int, int]:
     return draw
 
 
+def number_draws(graph: torch.fx.Graph) -> None:
+    """Has each random op of a graph that this package did not trace draw from a stream of its own.
+
+    PyTorch's partitioner puts ops that save and restore its generator around those that it repeats, without types.
+    """
+    stream = itertools.count()
+    for node in graph.nodes:
+        called = getattr(node.target, "__name__", "")
+        if called == "run_and_save_rng_state":
+            results = sorted(node.users, key=lambda user: user.args[1])
+            node.meta["val"] = tuple(result.meta["val"] for result in results)
+        elif called == "run_with_rng_state":
+            args, named = torch.fx.map_arg((node.args[2:], node.kwargs), lambda operand: operand.meta["val"])
+            with torch.random.fork_rng(devices=[]):
+                node.meta["val"] = node.args[1](*args, **named)
+        elif torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
+            continue
+        node.meta["custom"] = {**node.meta.get("custom", {}), DRAW: (next(stream), 0)}
+
+
 def composite_of(node: torch.fx.Node) -> tuple[str, int] | None:
     """The name of the composite that a node belongs to, and its number; None for others."""
     composite: tuple[str, int] | None = _noted(node, COMPOSITE)

@@ -297,15 +297,21 @@ class Ways:
         return [*self.lowering.case(self.lowering.convert(held, "i32"), types, branches), held]
 
 
-def emit(ways: Sequence[Way], name: str, arguments: Sequence[Port], results: Sequence[Port]) -> tuple[str, bool]:
-    """The text of a module whose main function goes one of some ways, and whether it reads the random state."""
+def emit(
+    ways: Sequence[Way], name: str, arguments: Sequence[Port], results: Sequence[Port], *, counts_steps: bool = True
+) -> tuple[str, bool]:
+    """The text of a module whose main function goes one of some ways, and whether it draws random numbers.
+
+    Their seed and step are state, which counts the steps, or arguments of the function if it does not count them.
+    """
     written = Ways(ways, arguments, results)
     takes = written.arguments()
     gives = written.run()
     lowering = written.lowering
     if lowering.random:
         seed, step = lowering.random
-        takes += [(seed, Port(SEED, is_state=True)), (step, Port(STEP, is_state=True))]
+        takes += [(seed, Port(SEED, is_state=counts_steps)), (step, Port(STEP, is_state=counts_steps))]
+    if lowering.random and counts_steps:
         held = next((value for value, port in gives if port.name == HELD), None)
         made = lowering.convert(held, step.type.dtype) if held else lowering.constant(1, step.type)
         gives.append((lowering.binary("add", step, made), Port(STEP, is_state=True)))
