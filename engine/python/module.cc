@@ -32,13 +32,18 @@ bool add_type(PyObject* module, const char* name, PyType_Spec* spec, PyObject** 
 }
 
 bool fill(PyObject* module) {
-  const char* about = "A call of the engine that failed; its text names the thing, the place and what to do.";
-  types.error = PyErr_NewExceptionWithDoc("ingot.EngineError", about, PyExc_RuntimeError, nullptr);
+  const char* about_all = "What ingot raises of its own; texts name the thing, the place and what to do.";
+  PyObject* base = PyErr_NewExceptionWithDoc("ingot.Error", about_all, PyExc_Exception, nullptr);
+  PyObject* bases = base ? PyTuple_Pack(2, base, PyExc_RuntimeError) : nullptr;
+  const char* about = "A call of the engine that failed.";
+  types.error = bases ? PyErr_NewExceptionWithDoc("ingot.EngineError", about, bases, nullptr) : nullptr;
+  Py_XDECREF(bases);
   types.anything = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   types.nonzero = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   PyObject* call = nullptr;
   PyObject* watch = nullptr;
   return types.error && PyModule_AddStringConstant(module, "__version__", INGOT_VERSION) == 0 &&
+         PyModule_AddObjectRef(module, "Error", base) == 0 &&
          PyModule_AddObjectRef(module, "EngineError", types.error) == 0 && types.anything &&
          PyModule_AddObjectRef(module, "ANYTHING", types.anything) == 0 && types.nonzero &&
          PyModule_AddObjectRef(module, "NONZERO", types.nonzero) == 0 &&

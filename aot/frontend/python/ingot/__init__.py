@@ -16,12 +16,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ingot._engine import EngineError, __version__
+    from ingot._engine import EngineError, Error, __version__
     from ingot.compiler import Lora, Training, compile
     from ingot.quantizer import Quantized, quantize
     from ingot.session import Bundle, Session
+    from ingot.tool import CompileError
 
-__all__ = ["Bundle", "EngineError", "Lora", "Quantized", "Session", "Training", "__version__", "compile", "quantize"]
+__all__ = [
+    "Bundle",
+    "CompileError",
+    "EngineError",
+    "Error",
+    "Lora",
+    "Quantized",
+    "Session",
+    "Training",
+    "__version__",
+    "compile",
+    "quantize",
+]
 
 # In the sources the engine's module is not beside this file, but in the build tree.
 __path__.append(str(Path(__file__).parents[4] / "build/release/engine/python"))
@@ -36,7 +49,9 @@ PLACES = {
     "quantize": "quantizer",
     "Bundle": "session",
     "Session": "session",
+    "CompileError": "tool",
     "EngineError": "_engine",
+    "Error": "_engine",
     "__version__": "_engine",
 }
 

@@ -98,7 +98,7 @@ def compile(
     `strict`: every processor gives the same bits. `math` says what convolutions may be made of: "exact", products as
     they are written; "fast", also sums that leave rounding where all terms are 0.
 
-    Raises RuntimeError with what the compiler says: of a memory limit, what the least is that was reached.
+    Raises CompileError with what the compiler says: of a memory limit, what the least is that was reached.
     """
     with tempfile.TemporaryDirectory() as scratch:
         written = Path(output) if output is not None else Path(scratch) / "program.ingot"

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ingot._engine import Error
+
 SHAKES = 4
 ONE_ULP = 2.0**-23
 TOLERANCE_FACTOR = 3
@@ -19,7 +21,7 @@ MOST_SHOWN = 5  # tensors in a report
 OUTPUT_FLOOR, STATE_FLOOR = 1e-6, 1e-5  # where nothing can be told from noise
 
 
-class Undecided(AssertionError):
+class Undecided(Error, AssertionError):
     """Rounding alone moves the reference so far that nothing can be judged."""
 
 

@@ -11,8 +11,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ingot._engine import Error
+
 OWN = Path(__file__).parent / "bin/ingot"
 BUILT = Path(__file__).parents[4] / "build/release/apps/ingot/ingot"
+
+
+class CompileError(Error, RuntimeError):
+    """The program `ingot` failed; the text is what it says."""
 
 
 def program() -> str:
@@ -31,11 +37,11 @@ def program() -> str:
 def call(*arguments: object) -> str:
     """Runs it; gives what it prints.
 
-    Raises FileNotFoundError where there is none, RuntimeError with what it says where it fails.
+    Raises FileNotFoundError where there is none, CompileError with what it says where it fails.
     """
     done = subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"ingot {arguments[0]}: {done.stderr or done.stdout}")
+        raise CompileError(f"ingot {arguments[0]}: {done.stderr or done.stdout}")
     return done.stdout
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 import torch
 
 from ingot import cache
+from ingot._engine import Error
 from ingot.compiler import Math
 from ingot.session import Session
 from ingot.torch.base.errors import TraceError
@@ -38,7 +39,7 @@ VERIFIED_STEPS = 3
 Shapes = list[torch.Size]
 
 
-class DisagreementError(RuntimeError):
+class DisagreementError(Error, RuntimeError):
     """The compiled steps give other numbers than PyTorch."""
 
 

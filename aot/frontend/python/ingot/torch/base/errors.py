@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ingot._engine import Error
 from ingot.stablehlo import Place
 
 
-class TraceError(Exception):
+class TraceError(Error):
     """The function cannot become a program; the message names the op, the place in the user's source and the fix."""
 
     def __init__(self, what: str, place: Place | None = None, fix: str = ""):
