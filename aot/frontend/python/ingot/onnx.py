@@ -45,7 +45,7 @@ def compile(
 
     `output` and what follows it are those of `ingot.compile`.
 
-    Raises RuntimeError with what the compiler says.
+    Raises CompileError with what the compiler says.
     """
     with tempfile.TemporaryDirectory() as scratch:
         return ingot.compiler.compile(
@@ -66,7 +66,7 @@ def compile(
 def export(model: Model, state: str | os.PathLike[str], output: str | os.PathLike[str]) -> None:
     """Writes the model with the weights that a state file has, as `Session.save` writes it.
 
-    Raises RuntimeError with what the compiler says.
+    Raises CompileError with what the compiler says.
     """
     with tempfile.TemporaryDirectory() as scratch:
         tool.call("export", _file(model, scratch), "--state", state, "-o", output)
@@ -75,7 +75,7 @@ def export(model: Model, state: str | os.PathLike[str], output: str | os.PathLik
 def import_model(model: Model, *, shapes: Shapes | None = None) -> str:
     """The model as StableHLO text; its weights are state.
 
-    Raises RuntimeError with what the compiler says.
+    Raises CompileError with what the compiler says.
     """
     with tempfile.TemporaryDirectory() as scratch:
         return tool.call("import", _file(model, scratch), *shape_options(shapes))

@@ -60,7 +60,7 @@ def quantize(
     ends, `percentile` of a hundred; "error", those with the least squared error of what was seen. Products whose names
     fit a pattern of `keep` stay in floats.
 
-    Raises RuntimeError with what the compiler says.
+    Raises CompileError with what the compiler says.
     """
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)

@@ -49,7 +49,8 @@ class Comparisons:
             return
         known, began = parameters_with_slots(self._optimizers), time.perf_counter()
         try:
-            run.compare(self._name, call.tensors, call.unpadded, VERIFIED_STEPS)
+            with run.account.doing("comparing"):
+                run.compare(self._name, call.tensors, call.unpadded, VERIFIED_STEPS)
             if run.keep:
                 run.keep()
         except Undecided as error:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import torch
 
 from ingot.compiler import Math
+from ingot.session import MAX_THREADS
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import FirstStepDiffers, LeftToPyTorch, Raised, TraceError
 from ingot.torch.base.keywords import ArgumentsRefused, Positions
@@ -22,6 +23,7 @@ from ingot.torch.base.raised import is_of_call
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals.modes import modes_around
 from ingot.torch.buckets import Buckets
+from ingot.torch.changes import Changes
 from ingot.torch.comparisons import Comparisons
 from ingot.torch.left_calls import LeftCalls
 from ingot.torch.optimizers.wrapped import with_wrapped
@@ -30,12 +32,11 @@ from ingot.torch.python_state.repetition import Carried
 from ingot.torch.run import Departed, DisagreementError, Options, Run, shapes_of
 from ingot.torch.running.feed import IndicesOutside
 from ingot.torch.running.redecorated import Programs, programs_of
-from ingot.torch.runs import MOST_PROGRAMS, Runs
+from ingot.torch.runs import Runs
 from ingot.torch.tracer import Call, Tracer
 from ingot.torch.tracing.containers import Changed
 from ingot.torch.tracing.left_out import left_out
 
-KEEP = "keep it as it is, pass it as a tensor, or allow on_change='retrace'"
 Step = Callable[..., Any]
 NONE = object()  # no result
 
@@ -66,6 +67,7 @@ class CompiledStep(Substituted):
         called = function.forward if isinstance(function, torch.nn.Module) else function
         self._positions = Positions(function, inspect.signature(called))
         self._by_position = self._positions.function
+        self._changes = Changes(self._name, options, programs, self._runs, self._positions.signature)
 
     def __get__(self, owner: Any, _: Any = None) -> CompiledStep:
         """A function that is decorated in a class is a method of its objects."""
@@ -121,7 +123,7 @@ class CompiledStep(Substituted):
         self._runs.drop_ended()
         while True:
             run = self._runs.fitting(call.key, departed)
-            if run is None and (self._is_full(call.key) or self._left.are_all(call.key)):
+            if run is None and (self._changes.are_too_many(call) or self._left.are_all(call.key)):
                 return self._by_position(*call.given)
             refusal: TraceError | None = None
             is_fatal = self._options.on_change == "error" or not (self._runs.have_run or self._left)
@@ -157,13 +159,13 @@ class CompiledStep(Substituted):
 
     def _new_run(self, call: Call) -> Run | None:
         """A program that is traced for a call; None where the call is PyTorch's, as later ones may be alike."""
-        change = self._refuse_change(call.key) if self._runs else ""
+        change = self._changes.of(call)
         if self._runs and self._trace.adapts(call, self._runs.keys):
             raise RetraceRequired
         reads_more = bool(change) and self._trace.reads(call, self._runs.changed_numbers(call.key))
         try:
-            run = self._trace(call)
-            self._say_traced_again(change, reads_more)
+            run = self._trace(call, change or "the first call")
+            self._changes.say_traced_again(change, reads_more)
             return run
         except FirstStepDiffers:  # from the state that it makes on, steps are alike
             return None
@@ -222,28 +224,11 @@ class CompiledStep(Substituted):
         """Goes on from what `state_dict` gave."""
         self._programs.random.load_state_dict(state)
 
-    def _refuse_change(self, key: Any) -> str:
-        """Why a program is not enough; raises TraceError where changes are errors."""
-        what = f"{self._name}: {self._runs.change(key)}"
-        if self._options.on_change == "error":
-            raise TraceError(f"{what}; a program has that fixed", fix=KEEP)
-        return what
-
-    def _say_traced_again(self, change: str, reads_more: bool) -> None:
-        """Says once that a program was not enough, and whether another is for what changed."""
-        if change and self._programs.is_first(f"changed {change.partition(' is ')[0]}"):
-            later = "and is read in each call from now on" if reads_more else "as it will be for each other one"
-            warnings.warn(f"{change}; a program has that fixed: it is traced again, {later}", stacklevel=5)
-
-    def _is_full(self, key: Any) -> bool:
-        """Whether no more programs are traced: further calls are PyTorch's, which is said once."""
-        if not self._runs.are_full or self._options.on_change == "error":
-            return False
-        if self._programs.is_first("full"):
-            what = f"{self._runs.change(key)}; a program has that fixed, and {MOST_PROGRAMS} were traced"
-            how = "calls that are none of theirs are PyTorch's; pass what changes as a tensor"
-            warnings.warn(f"{self._name}: {what}: {how}", stacklevel=4)
-        return True
+    def explain(self) -> str:
+        """The step's programs as text: why each was made, what it holds and watches, and the seconds that it took."""
+        lines = [f"{self._name}: {self.programs} program{'s' * (self.programs != 1)}"]
+        lines += [f"  {i}. {account}" for i, account in enumerate(self._runs.accounts, 1)]
+        return "\n".join([*lines, *self._left.lines()])
 
 
 class PyTorchsStep(CompiledStep):
@@ -252,6 +237,10 @@ class PyTorchsStep(CompiledStep):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function."""
         return self.function(*args, **kwargs)
+
+    def explain(self) -> str:
+        """That it is not compiled."""
+        return f"{self._name}: all calls are PyTorch's, as enabled=False or INGOT=0 say"
 
 
 def compile(
@@ -264,7 +253,7 @@ def compile(
     keep_gradients: bool = False,
     seed: int | None = None,
     enabled: bool | None = None,
-    threads: int = 1,
+    threads: int | None = None,
     training: bool = True,
     verify: bool = True,
     spot_checks: bool = True,
@@ -284,6 +273,7 @@ def compile(
     time: a program that differs from PyTorch is traced again with a warning. Arguments of other shapes, and whatever
     else is fixed in a program and changes, are traced and compared again with one warning, or with `on_change="error"`
     refused; `buckets` pads batches.
+    Steps run on `threads`, by default as many as PyTorch's ops do, with the same bits for any number.
     Each call draws the seed of its random ops from PyTorch's generator, or counts calls from a `seed` of its own.
     `memory_limit` is that of `ingot.compile`, for a call: what does not fit is computed again, to the same bits;
     without, it is what `auto_checkpoint` said of the model. So are `micro_batches` and `math`. With `enabled` false, or
@@ -300,6 +290,7 @@ def compile(
         return how(keep_gradients=keep_gradients or are_gradients_kept, seed=seed or 0)
 
     limit = memory_limit if memory_limit is not None else limit_of(model) if training else None
+    threads = min(torch.get_num_threads(), MAX_THREADS) if threads is None else threads
     options = Options(threads, training, verify, spot_checks, on_change, target, buckets, limit, micro_batches, math)
     parts = model, optimizer, scheduler, total_steps, keep_gradients, seed, options
     optimizers = [*with_wrapped(optimizer).values()]

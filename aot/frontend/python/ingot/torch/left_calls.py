@@ -23,6 +23,7 @@ class LeftCalls:
         self._first: Any = None  # the key of the last call, if it ran in PyTorch to make objects that later calls use
         self._counts: collections.Counter[Any] = collections.Counter()  # by the key of a call
         self._refusals = 0
+        self._causes: collections.Counter[str] = collections.Counter()
 
     def __bool__(self) -> bool:
         """Whether there were any."""
@@ -36,12 +37,17 @@ class LeftCalls:
         """Resets the first call, as a program ran."""
         self._first = None
 
+    def lines(self) -> list[str]:
+        """How many there were and why, for `explain`."""
+        return [f"  calls in PyTorch: {count}, as {why}" for why, count in self._causes.items()]
+
     def add_first(self, key: Any, error: Carried) -> None:
         """Counts a call that makes objects for later calls; raises the error if it is no such call."""
         if not error.is_of_first or self._first == key or self._options.on_change == "error":
             raise error
         self._first = key  # later calls may repeat each other
         self._counts[key] += 1
+        self._causes[error.what] += 1
         if self._programs.is_first("first"):
             warnings.warn(f"{self._name}: this call is PyTorch's: {error.what}", stacklevel=5)
 
@@ -49,6 +55,7 @@ class LeftCalls:
         """Counts a call that cannot be traced, or that raises."""
         self._counts[key] += 1
         self._refusals += 1
+        self._causes[str(error)] += 1
         if self._programs.is_first(f"refused {error.what}"):
             what = f"traced, it raises {error}" if isinstance(error, Raised) else error
             warnings.warn(f"{self._name}: this call is PyTorch's: {what}", stacklevel=5)

@@ -14,6 +14,7 @@ from ingot import cache
 from ingot._engine import Error
 from ingot.compiler import Math
 from ingot.session import Session
+from ingot.torch.account import Account
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.torch_internals import pytree, same_settings
 from ingot.torch.buckets import Buckets
@@ -76,6 +77,7 @@ class Run:
     """One program of a function: what it was traced with, and its bundle over the live state."""
 
     guard: Guard
+    account: Account
     _live: Live
     keep: Callable[[], None] | None = None  # what keeps its trace for other processes
 
@@ -286,6 +288,13 @@ def _repeated(tensor: torch.Tensor) -> torch.Tensor:
 def shapes_of(tensors: Sequence[torch.Tensor]) -> Shapes:
     """Their shapes."""
     return [tensor.shape for tensor in tensors]
+
+
+SETTINGS = (
+    *("torch.is_grad_enabled()", "torch.is_inference_mode_enabled()", "torch.get_default_dtype()"),
+    *("torch.is_autocast_enabled('cpu')", "torch.get_autocast_dtype('cpu')"),
+    "torch.are_deterministic_algorithms_enabled()",
+)  # what `settings` gives
 
 
 def settings() -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ingot.torch.account import Account
 from ingot.torch.python_state.repetition import Kinds
 from ingot.torch.run import Run
 from ingot.torch.running.redecorated import Programs
@@ -36,6 +37,11 @@ class Runs:
         """What is fixed in each of them."""
         return [run.key for run in self._runs]
 
+    @property
+    def accounts(self) -> list[Account]:
+        """What making each of them took."""
+        return [run.account for run in self._runs]
+
     def drop_others(self) -> None:
         """Drops all where an earlier function is no longer the same as this one."""
         if not all(same.holds() for same in self.same):
@@ -64,9 +70,9 @@ class Runs:
             self._programs.add(self._function, run)
 
     def change(self, key: Any) -> str:
-        """Why none of them fits a call."""
+        """What Python holds that is another than in the last program with a call's key; "" if there is none."""
         alike = self._alike(key)
-        return alike.change() if alike else "its arguments are of other shapes or types, or modes are others"
+        return alike.change() if alike else ""
 
     def changed_numbers(self, key: Any) -> Kinds:
         """Numbers of Python's that changed, by their places."""

@@ -12,12 +12,14 @@ import torch
 from torch.nn.utils.rnn import PackedSequence
 
 from ingot.judge import Undecided
+from ingot.torch.account import Account
 from ingot.torch.base.errors import LeftToPyTorch, TraceError
 from ingot.torch.base.keywords import OfTensors, Positions, with_tensors
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.kept import Kept
 from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
 from ingot.torch.program import Added, Program
+from ingot.torch.python_state.carried import PREFIX
 from ingot.torch.python_state.repetition import Kinds
 from ingot.torch.python_state.snapshot import PLAIN
 from ingot.torch.run import ENTRY, DisagreementError, Options, Run, settings, shapes_of, tensors_of
@@ -87,11 +89,11 @@ class Tracer:
         unpadded = with_tensors(given, integers)[0] if numbers else given
         return Call(key, function, args, example, taken, tensors_of(taken), tensors_of(unpadded), numbers)
 
-    def __call__(self, call: Call) -> Run:
-        """A new run; where there is none, optimizers hold what they held before."""
+    def __call__(self, call: Call, why: str) -> Run:
+        """A new run, and why; where there is none, optimizers hold what they held before."""
         self._with_slots = parameters_with_slots(self._optimizers)
         try:
-            return self._traced(call)
+            return self._traced(call, Account(self._name, why))
         except BaseException:
             drop_slots(self._optimizers, self._with_slots)
             raise
@@ -147,26 +149,29 @@ class Tracer:
         }
         return True
 
-    def _traced(self, call: Call) -> Run:
+    def _traced(self, call: Call, account: Account) -> Run:
         if any(map(_is_packed, pytree.tree_leaves(call.given, is_leaf=_is_packed))):
             raise LeftToPyTorch("an argument is packed: it has as many rows as its values say", fix=PACKED)
         program = self._new_program()
         refuse_shared(program.state.tensors)
         _say_stepped(program)
         added = Added(call.function, call.args, self._options.training, False, True)
-        kept = self._kept(program, added)
-        if kept and (found := self._found(kept, call)):
+        with account.doing("finding"):
+            kept = self._kept(program, added)
+            known = kept and self._known(kept)
+        if kept and known and (found := self._found(kept, known, call, account)):
             return found
-        with without_use(call.args):
+        with account.doing("tracing"), without_use(call.args):
             program.add(ENTRY, call.function, call.args, training=self._options.training, guards=True)
         if program.needed_gradients[ENTRY]:
             self._are_gradients_kept = True
-            return self._traced(call)
+            return self._traced(call, account)
         if program.asked and self._reads_new_integers(call):
             raise TraceError("an integer that changes decides what the program is")
         if program.asked and self._programs.is_first("asked"):
             warnings.warn(_taken_as_it_is(self._name, program.asked), stacklevel=6)
-        run = self._run(program, call)
+        account.op_count = sum(len(graph.ops) for graph in program.graphs[ENTRY])
+        run = self._run(program, call, account)
         run.keep = functools.partial(kept.keep, program) if kept else None
         return run
 
@@ -179,14 +184,16 @@ class Tracer:
         program.reads_captures = self._options.micro_batches is None  # which take the rows of inputs for a batch's
         return program
 
-    def _run(self, program: Program, call: Call) -> Run:
+    def _run(self, program: Program, call: Call, account: Account) -> Run:
         if (unset := program.unset[ENTRY]) and self._programs.is_first("unset"):
             warnings.warn(_left_as_it_is(self._name, unset), stacklevel=7)
         apart = Apart(call.example, call.numbers)
-        run = Run(program, call.key, self._options, self._programs.random, apart, self._programs.runs)
+        with account.doing("compiling"):
+            run = Run(program, call.key, self._options, self._programs.random, apart, self._programs.runs)
         drop_slots(self._optimizers, self._with_slots, run.uses)
         fixed = program.constants[ENTRY], program.captures[ENTRY], program.unset[ENTRY]
         run.guard = Guard(program.subjects[ENTRY], *fixed)
+        run.account, account.contents = account, _contents(run, program)
         if run.guard.unread and self._programs.is_first("unread"):
             warnings.warn(_read_once(self._name, run.guard.unread), stacklevel=7)
         return run
@@ -201,22 +208,38 @@ class Tracer:
             LOG.debug("%s: traces are not kept: %s", self._name, error)
             return None
 
-    def _found(self, kept: Kept, call: Call) -> Run | None:
-        """The program of another process's trace, if its first step is PyTorch's."""
+    def _known(self, kept: Kept) -> Program | None:
+        """The program of another process's trace, if there is one."""
         program = self._new_program()
-        if not kept.find(program):
-            return None
-        run = self._run(program, call)
+        return program if kept.find(program) else None
+
+    def _found(self, kept: Kept, program: Program, call: Call, account: Account) -> Run | None:
+        """A run of another process's program, if its first step is PyTorch's."""
+        run = self._run(program, call, account)
         if not run.gradients.hold():
             return None
         try:
-            run.compare(self._name, call.tensors, call.tensors, FOUND_STEPS)
+            with account.doing("comparing"):
+                run.compare(self._name, call.tensors, call.tensors, FOUND_STEPS)
             drop_slots(self._optimizers, self._with_slots, run.uses)
         except (DisagreementError, Undecided):
             kept.forget()
             return None
         run.verified.append(shapes_of(call.tensors))
+        account.is_found = True
         return run
+
+
+def _contents(run: Run, program: Program) -> str:
+    """What a program holds, reads and watches, for `explain`."""
+    carried = [name.removeprefix(PREFIX) for name in program.numbers]
+    parts = [
+        f"{run.memory_bytes:,} bytes of state and arena",
+        f"{len(run.guard.paths)} values are watched",
+        f"{len(program.captures[ENTRY])} tensors outside of the state are read" if program.captures[ENTRY] else "",
+        f"Python's numbers {_listed(carried)} are state" if carried else "",
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def _taken_as_it_is(name: str, places: Sequence[str]) -> str:

@@ -125,6 +125,11 @@ class Guard:
         except (LookupError, RuntimeError, ValueError):  # what was there is gone, or does not compare as one
             return False
 
+    @property
+    def paths(self) -> list[str]:
+        """Where the values are that are compared."""
+        return [*self._read.leaves]
+
     def change(self) -> str:
         """What is not as it was, with both values; what is no value of its own has no name."""
         now = self._taken(self._named.follows)

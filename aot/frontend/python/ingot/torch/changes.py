@@ -1,0 +1,91 @@
+"""Says why no program fits a call: in a warning once for each cause, or as an error."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from ingot.torch.base.errors import TraceError
+from ingot.torch.base.torch_internals import pytree
+from ingot.torch.run import SETTINGS, Options
+from ingot.torch.running.redecorated import Programs
+from ingot.torch.runs import MOST_PROGRAMS, Runs
+from ingot.torch.tracer import Call
+from ingot.torch.tracing.containers import ByIdentity
+from ingot.torch.tracing.left_out import NotTaken
+
+KEEP = "keep it as it is, pass it as a tensor, or allow on_change='retrace'"
+ONE_SHAPE = "; batches of one shape need one program: DataLoader(drop_last=True), or buckets=ingot.torch.Buckets(...)"
+
+
+class Changes:
+    """What is fixed in the programs of one step and is another in a call."""
+
+    def __init__(
+        self, name: str, options: Options, programs: Programs, runs: Runs, signature: inspect.Signature
+    ) -> None:
+        """`signature` is that of the function of positions."""
+        self._name, self._options, self._programs, self._runs = name, options, programs, runs
+        self._parameters = [*signature.parameters]
+
+    def of(self, call: Call) -> str:
+        """Why no program fits a call, "" if there are none; raises TraceError where changes are errors."""
+        change = self._change(call) if self._runs else ""
+        if change and self._options.on_change == "error":
+            raise TraceError(f"{self._name}: {change}; a program has that fixed", fix=KEEP)
+        return change
+
+    def say_traced_again(self, change: str, reads_more: bool) -> None:
+        """Says once that a program was not enough, what another costs, and whether that is for what changed."""
+        if change and self._programs.is_first(f"changed {change.partition(' is ')[0]}"):
+            later = "and is read in each call from now on" if reads_more else "as it will be for each other one"
+            again = f"it is traced again, in {self._runs.accounts[-1].whole_s:.1f} s, {later}"
+            way_out = ONE_SHAPE if " tensor of shape [" in change else ""
+            warnings.warn(
+                f"{self._name}: {change}; a program has that fixed: {again}{way_out}",
+                stacklevel=5,
+            )
+
+    def _change(self, call: Call) -> str:
+        """What is another than in the last program of a call like this one, or else than in the last program."""
+        if change := self._runs.change(call.key):
+            return change
+        spec, settings, kinds, *_ = self._runs.keys[-1]
+        for name, before, now in zip(SETTINGS, settings, call.key[1], strict=True):
+            if before != now:
+                return f"{name} is {now}, and was {before}"
+        if spec == call.key[0]:
+            for path, before, now in zip(_paths(self._parameters, call.args), kinds, call.key[2], strict=True):
+                if before != now:
+                    return f"`{path}` is {_text(now)}, and was {_text(before)}"
+        return "the form of its arguments is another"
+
+    def are_too_many(self, call: Call) -> bool:
+        """Whether no more programs are traced: further calls are PyTorch's, which is said once."""
+        if not self._runs.are_full or self._options.on_change == "error":
+            return False
+        if self._programs.is_first("full"):
+            what = f"{self._change(call)}; a program has that fixed, and {MOST_PROGRAMS} were traced"
+            how = "calls that are none of theirs are PyTorch's; pass what changes as a tensor"
+            warnings.warn(f"{self._name}: {what}: {how}", stacklevel=4)
+        return True
+
+
+def _paths(parameters: list[str], args: tuple[Any, ...]) -> Iterator[str]:
+    """What each leaf of the arguments is called in the function."""
+    for (first, *rest), _ in pytree.tree_flatten_with_path(args)[0]:
+        name = parameters[first.idx] if first.idx < len(parameters) else f"argument {first.idx}"
+        yield f"{name}{pytree.keystr(tuple(rest))}"
+
+
+def _text(kind: tuple[Any, ...]) -> str:
+    """What is fixed of an argument's leaf."""
+    if isinstance(kind[0], torch.Size):
+        shape, dtype, requires_grad, *_ = kind
+        of = " that requires gradients" if requires_grad else ""
+        return f"a {str(dtype).removeprefix('torch.')} tensor of shape {[*shape]}{of}"
+    return "another object" if kind[0] in (ByIdentity, NotTaken) else str(kind[1])

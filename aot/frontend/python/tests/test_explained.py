@@ -1,0 +1,143 @@
+"""What users see of a step: log lines, a line on a terminal, warnings, `explain`, and one base of all errors."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import ingot
+import ingot.torch
+from ingot.torch import account
+
+XS = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
+
+
+def step_of(**options: Any) -> tuple[Any, nn.Module]:
+    model, count = nn.Linear(3, 2), [0]
+
+    @ingot.torch.step(model, **options)
+    def step(x: torch.Tensor, scale: dict[str, torch.Tensor]) -> torch.Tensor:
+        count[0] += 1
+        return model(x) * scale["by"] * count[0]
+
+    return step, model
+
+
+SCALE = {"by": torch.tensor(2.0)}
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGOT_CACHE", str(tmp_path))
+
+
+class Lines(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
+
+
+def test_what_is_done_is_logged() -> None:
+    lines, logger = Lines(), logging.getLogger("ingot.torch")
+    before = logger.level
+    logger.addHandler(lines)
+    logger.setLevel(logging.INFO)
+    try:
+        step_of()[0](XS, SCALE)
+    finally:
+        logger.setLevel(before)
+        logger.removeHandler(lines)
+    done = [text.partition(" took ")[0] for text in lines.texts if " took " in text]
+    assert done == ["step: finding", "step: tracing", "step: compiling", "step: comparing"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(account, "PATIENCE_S", 0.01)
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    with account.Account("step", "the first call").doing("tracing"):
+        time.sleep(0.2)
+    shown = terminal.getvalue()
+    assert "step: tracing, 0 s" in shown
+    assert shown.endswith(account.CLEAR)
+
+
+def test_steps_explain_themselves() -> None:
+    step, model = step_of()
+    assert step.explain() == "step: 0 programs"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        step(XS, SCALE)
+        step(XS[:2], SCALE)
+        model.eval()
+        step(XS, SCALE)
+    first, second, third = step.explain().splitlines()[1:]
+    assert "1. the first call; " in first
+    assert OF_TWO in second
+    assert "`model.training` is False, and was True" in third
+    assert re.search(r"tracing \d+\.\d\d s", first)
+    assert "`count[0]` are state" in first
+    assert step_of(enabled=False)[0].explain() == "step: all calls are PyTorch's, as enabled=False or INGOT=0 say"
+
+
+def test_calls_in_pytorch_are_explained() -> None:
+    model = nn.Linear(3, 2)
+
+    @ingot.torch.step(model)
+    def step(x: torch.Tensor) -> torch.Tensor:
+        return model(x) * float(x.numpy()[0, 0]) if len(x) == 2 else model(x)
+
+    step(XS)
+    with pytest.warns(UserWarning, match="this call is PyTorch's"):
+        step(XS[:2])
+    assert "calls in PyTorch: 1, as test_explained.py:" in step.explain().replace("tests/", "")
+
+
+OF_TWO = "`x` is a float32 tensor of shape [2, 3], and was a float32 tensor of shape [6, 3]"
+DOUBLE, TRAINED = {"by": SCALE["by"].double()}, {"by": SCALE["by"].clone().requires_grad_()}
+CHANGES: dict[str, tuple[Any, Any, str]] = {
+    "shape": (XS[:2], SCALE, rf"{re.escape(OF_TWO)}.*in \d+\.\d s.*DataLoader\(drop_last=True\)"),
+    "dtype in a dict": (XS, DOUBLE, r"`scale\['by'\]` is a float64 tensor of shape \[\], and was"),
+    "gradients": (XS, TRAINED, r"`scale\['by'\]` is a float32 tensor .* requires"),
+    "form": (XS, {**SCALE, "other": SCALE["by"]}, "the form of its arguments is another"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_warnings_name_the_argument(name: str) -> None:
+    x, scale, what = CHANGES[name]
+    step, _ = step_of(verify=False)
+    step(XS, SCALE)
+    with pytest.warns(UserWarning, match=what):
+        step(x, scale)
+
+
+def test_warnings_name_the_setting() -> None:
+    step, _ = step_of(verify=False)
+    step(XS, SCALE)
+    with pytest.warns(UserWarning, match=r"torch.is_grad_enabled\(\) is False, and was True"), torch.no_grad():
+        step(XS, SCALE)
+
+
+def test_errors_have_one_base() -> None:
+    errors: list[Any] = [ingot.EngineError, ingot.CompileError, ingot.torch.TraceError, ingot.torch.DisagreementError]
+    assert all(issubclass(error, ingot.Error) for error in errors)
+    assert not issubclass(ingot.Error, RuntimeError)
+    with pytest.raises(ingot.Error, match="ingot compile"):
+        ingot.compile("not\na program")
