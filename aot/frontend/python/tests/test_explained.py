@@ -6,6 +6,7 @@ import io
 import logging
 import re
 import time
+import traceback
 import warnings
 from pathlib import Path
 from typing import Any
@@ -141,3 +142,30 @@ def test_errors_have_one_base() -> None:
     assert not issubclass(ingot.Error, RuntimeError)
     with pytest.raises(ingot.Error, match="ingot compile"):
         ingot.compile("not\na program")
+
+
+def asks_numpy(x: torch.Tensor) -> Any:
+    return x.numpy()
+
+
+def frames_of(function: Any, *args: Any) -> list[str]:
+    """The functions in the traceback of the error that a call raises."""
+    with pytest.raises(ingot.torch.TraceError, match="NumPy") as raised:
+        function(*args)
+    assert raised.value.__cause__ is None
+    assert raised.value.__suppress_context__
+    return [frame.name for frame in traceback.extract_tb(raised.value.__traceback__)][1:]
+
+
+def test_refusals_show_the_users_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = nn.Linear(3, 2)
+
+    def step(x: torch.Tensor) -> Any:
+        return asks_numpy(model(x))
+
+    assert frames_of(ingot.torch.compile(step, model), XS) == ["__call__", "step", "asks_numpy"]
+    assert frames_of(ingot.torch.Program(model).add, "step", step, (XS,)) == ["add", "step", "asks_numpy"]
+    monkeypatch.setenv("INGOT_TRACEBACK", "full")
+    with pytest.raises(ingot.torch.TraceError) as raised:
+        ingot.torch.compile(step, model)(XS)
+    assert len(traceback.extract_tb(raised.value.__traceback__)) > 8

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import torch
 
+from ingot._engine import Error
 from ingot.compiler import Math
 from ingot.session import MAX_THREADS
 from ingot.torch.auto_checkpoint import limit_of
@@ -22,6 +23,7 @@ from ingot.torch.base.parts import check_parts
 from ingot.torch.base.raised import is_of_call
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals.modes import modes_around
+from ingot.torch.base.tracebacks import shortened
 from ingot.torch.buckets import Buckets
 from ingot.torch.changes import Changes
 from ingot.torch.comparisons import Comparisons
@@ -99,6 +101,8 @@ class CompiledStep(Substituted):
             return result.write(given) if type(result) is Changed else result
         except (ArgumentsRefused, IndicesOutside):
             pass
+        except Error as error:
+            raise shortened(error)  # noqa: B904  (it has its cause)
         return self.function(*args, **kwargs)  # which raises the error, in no other's handler
 
     def _by_latest(self, args: tuple[Any, ...], departed: list[Run]) -> Any:

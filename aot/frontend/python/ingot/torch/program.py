@@ -22,6 +22,7 @@ from ingot.torch.base.parts import check_parts
 from ingot.torch.base.places import only_trace_errors
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals import pytree
+from ingot.torch.base.tracebacks import shortened
 from ingot.torch.judge.bounded import Bounded, Ranges
 from ingot.torch.judge.case import Case
 from ingot.torch.judge.observe import Draws, FoundDraws, Graph
@@ -178,9 +179,9 @@ class Program(EntryPoints):
                 if (self._carried, self._missing) != fixed:  # what is state now was fixed in other entry points
                     for other in [other for other in self._added if other != name]:
                         self._add(other, self._added[other])
-        except TraceError:
+        except TraceError as error:
             self._carried, self._missing = carried, missing
-            raise
+            raise error if guards else shortened(error)  # noqa: B904  (it has its cause, which a step looks at)
         self._added[name] = added
         limit = limit_of(self._parts[0])
         if training and limit is not None:
