@@ -281,3 +281,29 @@ def test_what_another_has_is_not_seen() -> None:
     compiled(XS[0])
     with replaced(functional, "hardswish", torch.sin):
         compiled(XS[1])
+
+
+def clipped(y: torch.Tensor, *, most: float = 1.0) -> torch.Tensor:
+    return y.clamp(max=most).square().mean()
+
+
+@pytest.mark.filterwarnings("ignore:.*it is traced again")
+def test_keyword_defaults_are_read_in_each_call() -> None:
+    model, optimizer, step = training(clipped)
+    compiled = ingot.torch.compile(step, model, optimizer)
+    other, _, plain = training(clipped)
+    for most, x in zip([1.0, 1.0, 0.5, 0.25, 0.1], XS, strict=False):
+        with replaced_entry(clipped.__kwdefaults__, "most", most):
+            torch.testing.assert_close(compiled(x), plain(x), rtol=1e-4, atol=1e-6)
+    assert compiled.programs == 2
+    torch.testing.assert_close(model.state_dict(), other.state_dict(), rtol=1e-4, atol=1e-6)
+
+
+@contextmanager
+def replaced_entry(mapping: Any, name: str, value: Any) -> Iterator[None]:
+    before = mapping[name]
+    mapping[name] = value
+    try:
+        yield
+    finally:
+        mapping[name] = before

@@ -106,8 +106,9 @@ def of_function(function: Any, path: str, names: Names) -> Edges:
         yield from _one(name, Variable(cell))
     defaults = function.__defaults__ or ()
     parameters = code.co_varnames[: code.co_argcount][code.co_argcount - len(defaults) :]
-    for name, value in (*zip(parameters, defaults, strict=True), *(function.__kwdefaults__ or {}).items()):
+    for name, value in zip(parameters, defaults, strict=True):
         yield Held(name, value, Itself(value))
+    yield from _attributes(function.__kwdefaults__ or {}, "")
     yield from _attributes(vars(function), f"{path or function.__name__}.")
     if is_users(code.co_filename):
         for inner in codes(code):

@@ -100,8 +100,6 @@ class Functions:
             if COMPUTED_NAMES & {*code.co_names}:
                 for module in map(function.__globals__.get, passed_on(code)):
                     self._add_of_module(module, None)
-        for name in (defaults := function.__kwdefaults__ or {}):
-            self._add(defaults, name, f"{function.__qualname__}'s {name}")
 
     def _add_named(self, code: types.CodeType, variables: dict[str, Any]) -> None:
         """What code finds by names of variables, and of attributes of modules among them."""
