@@ -5,6 +5,7 @@ The user's objects may have others. Those belong to other code, which may change
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
@@ -31,8 +32,7 @@ class NamedAttributes:
 
         With `libraries_write`, objects of libraries' classes are followed whole, as ``scheduler.step()`` needs.
         """
-        self._libraries_write = libraries_write
-        self.whole = take(None)
+        self._take, self._libraries_write = take, libraries_write
         self.names, self._called = NONE
         self._functions: set[int] | None = None  # those that were reached, by identity; others are made later
         while True:  # what is called, and what it names, until that leads to nothing else
@@ -41,6 +41,11 @@ class NamedAttributes:
                 self._functions = {*map(id, users_functions(self.snapshot.reached()))}
                 return
             self.names, self._called = named
+
+    @functools.cached_property
+    def whole(self) -> Snapshot:
+        """All that is reached, also through attributes that code does not name."""
+        return self._take(None)
 
     def follows(self, holder: Any, held: Held) -> bool:
         """Whether code can read what an object of the user's holds, or a function."""

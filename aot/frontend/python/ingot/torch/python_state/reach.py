@@ -121,6 +121,11 @@ def users_functions(reached: Iterable[Any]) -> list[types.FunctionType]:
     return [function for function in functions if is_users(function.__code__.co_filename)]
 
 
+def modules_of(reached: Iterable[Any]) -> list[dict[str, Any]]:
+    """The global variables of the user's functions among what is reached, of each module once."""
+    return [*{id(f.__globals__): f.__globals__ for f in users_functions(reached)}.values()]
+
+
 def codes(code: types.CodeType) -> Iterator[types.CodeType]:
     """A function's code, and that of functions within it."""
     yield code

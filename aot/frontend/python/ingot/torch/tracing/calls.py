@@ -30,7 +30,6 @@ from ingot.torch.python_state.attributes import Attributes, OfArguments, attribu
 from ingot.torch.python_state.carried import Lent
 from ingot.torch.python_state.held import Entry, Held
 from ingot.torch.python_state.named_attributes import NamedAttributes
-from ingot.torch.python_state.reach import users_functions
 from ingot.torch.python_state.repetition import Repetition, Watch, refuse_shared_memory
 from ingot.torch.python_state.snapshot import Snapshot
 from ingot.torch.tracing.gradients import gradients, left_gradients, start_with
@@ -66,17 +65,9 @@ class Subject:
         is_object = not isinstance(self.function, types.FunctionType | types.MethodType | functools.partial)
         return [*_roots({"self" if is_object else "": self.function}), *owners(self.state), *_roots(hooks_of_all())]
 
-    def reached(self) -> list[Any]:
-        """The objects that it can reach, each once."""
-        return Snapshot(self.roots(), {}).reached()
-
     def named_attributes(self) -> NamedAttributes:
         """What a call can read and write of it."""
         return NamedAttributes(lambda follows: Snapshot(self.roots(), {}, follows=follows), libraries_write=True)
-
-    def modules(self) -> list[dict[str, Any]]:
-        """The global variables of the user's functions that it can reach, of each module once."""
-        return [*{id(f.__globals__): f.__globals__ for f in users_functions(self.reached())}.values()]
 
     def places(self) -> Snapshot:
         """Everything in Python by its path, from models and optimizers where they hold it."""

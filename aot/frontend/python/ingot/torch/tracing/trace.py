@@ -31,6 +31,7 @@ from ingot.torch.python_state.aliases import refuse_views
 from ingot.torch.python_state.draws import noted_draws
 from ingot.torch.python_state.named_attributes import NamedAttributes
 from ingot.torch.python_state.outside import watched_outside
+from ingot.torch.python_state.reach import modules_of
 from ingot.torch.python_state.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differences
 from ingot.torch.python_state.restore import restored
 from ingot.torch.python_state.snapshot import Snapshot
@@ -204,7 +205,7 @@ def _trace(
     places = Places(capture, attributes(subject.state) | cached(reached), subject.is_guarded, **run)
     calls = Calls(subject, named, fakes(allow_dynamic_output_shape_ops=False), places, choices, watch)
     arguments = calls.arguments()
-    modules = subject.modules()
+    modules = modules_of(reached)
     with (
         tracing_settings(subject.state, training),
         refused(reached, subject.state.optimizers.values()),
