@@ -36,6 +36,7 @@ class Agreement:
     tensors: Mapping[str, float]  # of the state, the worst first
     parting: str = ""  # where it differs: the first op that does, if it is known
     by_rounding: tuple[str, ...] = ()  # tensors of which rounding decides how far they are apart
+    steps: int = 0  # that were judged, if not all were
 
     @property
     def holds(self) -> bool:

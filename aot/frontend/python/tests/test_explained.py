@@ -97,6 +97,13 @@ def test_steps_explain_themselves() -> None:
     assert step_of(enabled=False)[0].explain() == "step: all calls are PyTorch's, as enabled=False or INGOT=0 say"
 
 
+def test_slow_steps_are_compared_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingot.torch.judge.verify.SLOW_STEP_S", 0.0)
+    step, _ = step_of()
+    step(XS, SCALE)
+    assert "1 of 3 steps was compared, as they are slow" in step.explain()
+
+
 def test_calls_in_pytorch_are_explained() -> None:
     model = nn.Linear(3, 2)
 

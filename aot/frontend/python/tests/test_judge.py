@@ -120,8 +120,10 @@ def is_caught(program: Ordinary) -> bool:
     return False
 
 
+@pytest.mark.parametrize("slow_step_s", [0.0, 1.0])  # in part, and in three steps
 @pytest.mark.parametrize("fault", TRACED)
-def test_a_fault_of_the_trace_is_caught(fault: str) -> None:
+def test_a_fault_of_the_trace_is_caught(fault: str, slow_step_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingot.torch.judge.verify.SLOW_STEP_S", slow_step_s)
     assert is_caught(TRACED[fault](made("convolutions, batch norm, SGD", 1)))
 
 

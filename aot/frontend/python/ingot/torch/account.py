@@ -20,6 +20,7 @@ class Account:
     def __init__(self, step: str, why: str) -> None:
         self.why, self.op_count, self.is_found = why, 0, False
         self.contents = ""  # what the program holds, reads and watches
+        self.part = ""  # what was compared, if not all was
         self.seconds: dict[str, float] = {}
         self._step = step
 
@@ -37,12 +38,14 @@ class Account:
         took = time.perf_counter() - began
         self.seconds[what] = self.seconds.get(what, 0.0) + took
         LOG.info("%s: %s took %.2f s (%s)", self._step, what, took, self.why)
+        if self.part:
+            LOG.info("%s: %s", self._step, self.part)
 
     def __str__(self) -> str:
         """One line: why it was made, where from, the seconds, and what it holds."""
         came = "another process traced it" if self.is_found else f"{self.op_count} ops"
         took = ", ".join(f"{what} {seconds:.2f} s" for what, seconds in self.seconds.items())
-        return "; ".join(filter(None, [self.why, came, took, self.contents]))
+        return "; ".join(filter(None, [self.why, came, took, self.part, self.contents]))
 
 
 @contextmanager

@@ -376,6 +376,7 @@ class Program(EntryPoints):
         session: Session | None = None,
         steps: int | None = None,
         as_given: Mapping[str, torch.Tensor] | None = None,
+        is_in_part: bool = False,
     ) -> Agreement:
         """Runs an entry point's bundle from the state as it is, and each of its steps in PyTorch from the same state.
 
@@ -383,6 +384,8 @@ class Program(EntryPoints):
         holds are as before afterwards. Tells how far losses and each tensor of the state are from the same step in
         f64, in units of three times what rounding does to PyTorch. `session` is of the program's bundle, at the same
         state: without, it is compiled anew. PyTorch reads `as_given` where the session reads padded batches.
+
+        With `is_in_part` the first of slow steps alone is judged, if it agrees.
 
         Random ops give PyTorch what the bundle drew. Where they differ it says at which op first, and its line.
 
@@ -407,6 +410,7 @@ class Program(EntryPoints):
             batches,
             given,
             steps,
+            is_in_part,
         )
         with exclusive(), seen_as_before(self.state):
             return verify(case)

@@ -24,6 +24,7 @@ class Case:
 
     `draws` says what its random ops draw, `state` gives the state as it is, `named` the leaves of what the
     function returns. `batches` has a tensor for each input with the step as first dimension; PyTorch reads `given`.
+    With `is_in_part` not all of slow steps need be judged.
     """
 
     session: Session
@@ -36,6 +37,7 @@ class Case:
     batches: Tensors
     given: Tensors
     steps: int
+    is_in_part: bool = False
 
 
 @dataclass(frozen=True)
