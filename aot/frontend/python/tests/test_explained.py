@@ -11,6 +11,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -134,6 +135,13 @@ def test_warnings_name_the_argument(name: str) -> None:
     step(XS, SCALE)
     with pytest.warns(UserWarning, match=what):
         step(x, scale)
+
+
+def test_arrays_that_take_long_to_compare_are_warned_of() -> None:
+    table, model = np.zeros((1000, 1000)), nn.Linear(3, 2)
+    step = ingot.torch.compile(lambda x: model(x) * len(table), model)
+    with pytest.warns(UserWarning, match=r"`table` \(8 MB\) is read in each call.*torch.from_numpy"):
+        step(XS)
 
 
 def test_warnings_name_the_setting() -> None:

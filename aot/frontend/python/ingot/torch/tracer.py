@@ -24,7 +24,7 @@ from ingot.torch.python_state.repetition import Kinds
 from ingot.torch.python_state.snapshot import PLAIN
 from ingot.torch.run import ENTRY, DisagreementError, Options, Run, settings, shapes_of, tensors_of
 from ingot.torch.running.apart import Apart
-from ingot.torch.running.guard import Guard
+from ingot.torch.running.guard import Guard, large_arrays, unread
 from ingot.torch.running.live import refuse_shared
 from ingot.torch.running.redecorated import Programs
 from ingot.torch.running.trace_key import NoKey
@@ -194,8 +194,10 @@ class Tracer:
         fixed = program.constants[ENTRY], program.captures[ENTRY], program.unset[ENTRY]
         run.guard = Guard(program.subjects[ENTRY], *fixed)
         run.account, account.contents = account, _contents(run, program)
-        if run.guard.unread and self._programs.is_first("unread"):
-            warnings.warn(_read_once(self._name, run.guard.unread), stacklevel=7)
+        if (paths := unread(run.guard.snapshot)) and self._programs.is_first("unread"):
+            warnings.warn(_read_once(self._name, paths), stacklevel=7)
+        if (large := large_arrays(run.guard.snapshot)) and self._programs.is_first("large"):
+            warnings.warn(_read_each_time(self._name, large), stacklevel=7)
         return run
 
     def _kept(self, program: Program, added: Added) -> Kept | None:
@@ -235,7 +237,7 @@ def _contents(run: Run, program: Program) -> str:
     carried = [name.removeprefix(PREFIX) for name in program.numbers]
     parts = [
         f"{run.memory_bytes:,} bytes of state and arena",
-        f"{len(run.guard.paths)} values are watched",
+        f"{len(run.guard.snapshot.leaves)} values are watched",
         f"{len(program.captures[ENTRY])} tensors outside of the state are read" if program.captures[ENTRY] else "",
         f"Python's numbers {_listed(carried)} are state" if carried else "",
     ]
@@ -255,6 +257,12 @@ def _left_as_it_is(name: str, paths: Sequence[str]) -> str:
 def _read_once(name: str, paths: Sequence[str]) -> str:
     what = f"{name}: Python does not show what {_listed(paths)} holds: what of it is read while the function is traced"
     return f"{what} is fixed in the program; pass it as an argument where it changes"
+
+
+def _read_each_time(name: str, large: dict[str, int]) -> str:
+    what = ", ".join(f"`{path}` ({count / 1e6:.0f} MB)" for path, count in large.items())
+    why = "is read in each call, as NumPy does not tell whether somebody wrote to it"
+    return f"{name}: {what} {why}; make a tensor of it once, torch.from_numpy, or pass what is needed of it"
 
 
 def _listed(paths: Sequence[str]) -> str:

@@ -19,7 +19,16 @@ from ingot.torch.python_state.held import Entry, Itself, Written
 from ingot.torch.python_state.named_attributes import NamedAttributes, is_object
 from ingot.torch.python_state.reach import edges
 from ingot.torch.python_state.replaced import Functions
-from ingot.torch.python_state.snapshot import CONTAINERS, PLAIN, SHARED, STATES, Follows, Snapshot, is_long_file
+from ingot.torch.python_state.snapshot import (
+    CONTAINERS,
+    PLAIN,
+    SHARED,
+    STATES,
+    Follows,
+    Snapshot,
+    is_large_array,
+    is_long_file,
+)
 from ingot.torch.python_state.unshown import is_unread
 from ingot.torch.python_state.watched import Read, Watched, all_same
 from ingot.torch.tracing.calls import Subject
@@ -64,7 +73,6 @@ class Guard:
         apart = {id(value) for value in (*settings, *subject.state.schedulers.values())}
         self._read = read = self._named.snapshot
         reached = [value for value in read.reached() if id(value) not in apart]
-        self.unread = [path for path, value in read.held() if _is_unread(value) and not _is_read_with(path, read)]
         objects = [value for value in reached if is_object(value)]
         held = [part for value in reached for part in _containers(value)]
         held += [hooks for tensor in self._tensors for name in HOOKS if (hooks := getattr(tensor, name)) is not None]
@@ -76,7 +84,7 @@ class Guard:
         others = {*self._snapshot.computed, *map(id, self._tensors)} - {id(read()) for read in remade}
         reads += [functools.partial(_form_of, read, others) for read in remade]
         flags = [*((tensor, TRAINED) for tensor in self._tensors), HOOKS_MADE]
-        others_are_equal = all_same([*reads, self._flags])
+        others_are_equal = all_same([*reads, functools.partial(_flags_of, self._tensors)])
 
         def are_equal() -> bool:
             for copy, container, key in carried:
@@ -126,9 +134,9 @@ class Guard:
             return False
 
     @property
-    def paths(self) -> list[str]:
-        """Where the values are that are compared."""
-        return [*self._read.leaves]
+    def snapshot(self) -> Snapshot:
+        """The values that are compared, as they were."""
+        return self._read
 
     def change(self) -> str:
         """What is not as it was, with both values; what is no value of its own has no name."""
@@ -234,24 +242,24 @@ class Guard:
 
         return read
 
-    def _flags(self) -> list[Any]:
-        """Tensors' own settings."""
-        with without_functions():
-            return [*map(FLAGS, self._tensors)]
-
 
 def _place(read: Any) -> tuple[int, Any] | None:
     return read.place if isinstance(read, Written) else None
 
 
-def _is_unread(value: Any) -> bool:
-    """Whether a value holds what is not compared."""
-    return is_long_file(value) or (not isinstance(value, PLAIN) and is_unread(value))
+def unread(snapshot: Snapshot) -> list[str]:
+    """The paths of values that hold what is not compared, unless an object that has them is compared with it."""
+    holding = [path for path, value in snapshot.held() if is_long_file(value) or _has_unread(value)]
+    return [path for path in holding if f"{path.rpartition('.')[0]}'s content" not in snapshot.leaves]
 
 
-def _is_read_with(path: str, snapshot: Snapshot) -> bool:
-    """Whether the object with an attribute is compared with all that is in it."""
-    return f"{path.rpartition('.')[0]}'s content" in snapshot.leaves
+def large_arrays(snapshot: Snapshot) -> dict[str, int]:
+    """The bytes of arrays that take long to compare, by their paths."""
+    return {path: value.nbytes for path, value in snapshot.held() if is_large_array(value)}
+
+
+def _has_unread(value: Any) -> bool:
+    return not isinstance(value, PLAIN) and is_unread(value)
 
 
 def _value(number: Hyperparameter) -> Any:
@@ -284,6 +292,12 @@ def _containers(value: Any) -> list[Any]:
 def _holder(read: Any) -> int:
     """The container of an entry that is read, by identity."""
     return id(read.container) if isinstance(read, Entry) else 0
+
+
+def _flags_of(tensors: Sequence[torch.Tensor]) -> list[Any]:
+    """Tensors' own settings."""
+    with without_functions():
+        return [*map(FLAGS, tensors)]
 
 
 def _form(tensor: torch.Tensor) -> tuple[Any, ...]:
