@@ -6,42 +6,33 @@ using namespace ingot::engine;
 
 namespace {
 
-struct Port {
-  const uint8_t* data;
-  uint64_t bytes;
-  const char* name;
-};
-
-Port port_of(const ingot_session& session, uint32_t entry_index, uint32_t port) {
-  const RunEntry& entry = session.entries[entry_index];
-  const ingot_tensor_info tensor = session.bundle->metadata.port(entry_index, port);
-  return {entry.bases[INGOT_BASE_IO + port], tensor.bytes, tensor.name};
-}
-
+// Whether memory that begins at `a` and is not empty overlaps other memory.
 bool overlap(const uint8_t* a, uint64_t a_bytes, const uint8_t* b, uint64_t b_bytes) {
   const auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
-  return a_bytes != 0 && b_bytes != 0 && x < y + b_bytes && y < x + a_bytes;
+  return b_bytes != 0 && (y - x < a_bytes || x - y < b_bytes);
 }
 
 // Everything bound, and no output where something else lies.
 ingot_status check_ports(ingot_session* session, uint32_t entry_index, ingot_error* error) {
   RunEntry& entry = session->entries[entry_index];
   const ingot_requirements& r = session->bundle->requirements;
+  const uint8_t* const* data = entry.bases + INGOT_BASE_IO;
   const uint32_t count = entry.input_count + entry.output_count;
+  const auto* bytes = reinterpret_cast<const uintptr_t*>(data + count);
+  const auto name = [&](uint32_t port) { return session->bundle->metadata.port(entry_index, port).name; };
   for (uint32_t i = 0; i < count; ++i) {
-    const Port port = port_of(*session, entry_index, i);
-    if (!port.data) return fail(error, INGOT_NOT_BOUND, "'%.150s' has no memory bound to it", port.name);
-    if (overlap(port.data, port.bytes, session->arena, r.arena_bytes)) {
-      return fail(error, INGOT_OVERLAP, "'%.150s' overlaps the arena", port.name);
+    if (!data[i]) return fail(error, INGOT_NOT_BOUND, "'%.150s' has no memory bound to it", name(i));
+    if (bytes[i] == 0) continue;
+    if (overlap(data[i], bytes[i], session->arena, r.arena_bytes)) {
+      return fail(error, INGOT_OVERLAP, "'%.150s' overlaps the arena", name(i));
     }
     if (i < entry.input_count) continue;
-    if (overlap(port.data, port.bytes, session->state, r.state_bytes)) {
-      return fail(error, INGOT_OVERLAP, "output '%.150s' overlaps the state", port.name);
+    if (overlap(data[i], bytes[i], session->state, r.state_bytes)) {
+      return fail(error, INGOT_OVERLAP, "output '%.150s' overlaps the state", name(i));
     }
     for (uint32_t j = 0; j < i; ++j) {
-      const Port other = port_of(*session, entry_index, j);
-      if (overlap(port.data, port.bytes, other.data, other.bytes)) {
-        return fail(error, INGOT_OVERLAP, "output '%.100s' overlaps '%.100s'", port.name, other.name);
+      if (overlap(data[i], bytes[i], data[j], bytes[j])) {
+        return fail(error, INGOT_OVERLAP, "output '%.100s' overlaps '%.100s'", name(i), name(j));
       }
     }
   }

@@ -29,7 +29,7 @@ Layout lay_out(const Metadata& m, uint32_t target, void* block, uint32_t thread_
   uint64_t jumping_step_count = 0;
   for (uint32_t i = 0; i < m.entry_count(); ++i) {
     const EntryView entry = m.entry(i);
-    base_count += uint64_t{INGOT_BASE_IO} + entry.input_count + entry.output_count;
+    base_count += INGOT_BASE_IO + 2 * (uint64_t{entry.input_count} + entry.output_count);
     const PlanView plan = m.plan(target, i);
     if (has_jumps(plan)) jumping_step_count += plan.step_count;
   }
@@ -127,10 +127,11 @@ void start_entries(ingot_session* session, const Layout& layout) {
     for (uint32_t j = 0; j < port_count; ++j) {
       const uint64_t bytes = bundle.metadata.port(i, j).bytes;
       const uint8_t* otherwise = j < view.input_count ? bundle.metadata.input_default(i, j) : nullptr;
+      bases[INGOT_BASE_IO + port_count + j] = reinterpret_cast<uint8_t*>(uintptr_t(bytes));
       // What has no bytes needs no binding.
       bases[INGOT_BASE_IO + j] = bytes == 0 ? reinterpret_cast<uint8_t*>(session) : const_cast<uint8_t*>(otherwise);
     }
-    bases += INGOT_BASE_IO + port_count;
+    bases += INGOT_BASE_IO + 2 * port_count;
   }
 }
 

@@ -11,7 +11,9 @@ namespace ingot::engine {
 // An entry point, ready to run.
 struct RunEntry {
   PlanView plan;
-  uint8_t** bases;  // arena, state, rodata, inputs, outputs: what kernels see as context.bases
+  // Arena, state, rodata, inputs, outputs: what kernels see as context.bases. Behind them, as numbers, how many bytes each
+  // input and output has.
+  uint8_t** bases;
   // Of a step where a loop or a case of steps of one task begins: the first step behind it. Of others: zero. Null if
   // the plan has no jumps.
   const uint32_t* serial_end;

@@ -247,7 +247,7 @@ ingot_status check_checksum(const StateFile& file, const FileNotes& notes, uint6
   char expected[17];
   checksum_text(is_of_file ? file_checksum(chain, text_checksum(file, given)) : chain, expected);
   if (equals(given, expected)) return INGOT_OK;
-  return fail(error, INGOT_DAMAGED, "the state file's checksum does not match: it was damaged after it was written");
+  return fail(error, INGOT_DAMAGED, "the state file's checksum does not match: it was damaged");
 }
 
 // Checks the whole file against the bundle's states, and marks in session->state_seen those that it has.

@@ -6,15 +6,16 @@ import functools
 import inspect
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import jax
+from jax._src.config import trace_context  # what of JAX's settings a trace depends on
+from jax._src.core import trace_state_clean
 
 from ingot import cache
-from ingot.entry import Entry
-from ingot.jax.leaves import checked, from_numpy, to_numpy, type_of
+from ingot.jax.leaves import checked, type_of
 from ingot.jax.module import entry_text
+from ingot.jax.run import Run
 from ingot.jax.static import Static
 from ingot.session import Session
 from ingot.stablehlo import Port
@@ -22,23 +23,6 @@ from ingot.stablehlo import Port
 ENTRY = "call"
 # Options of jax.jit without an effect on results: what is donated stays as it is.
 IGNORED = {"donate_argnums", "donate_argnames", "keep_unused", "inline"}
-
-
-@dataclass(frozen=True)
-class Run:
-    """A function compiled for arguments of certain types: its entry point, and the tree that it returns."""
-
-    entry: Entry
-    reads: list[tuple[int, jax.ShapeDtypeStruct]]  # the leaves that the entry point takes, by their numbers
-    results: list[jax.ShapeDtypeStruct]
-    structure: Any
-
-    def __call__(self, leaves: Sequence[Any]) -> Any:
-        """Runs once on the leaves of the arguments."""
-        outputs = self.entry(*[to_numpy(leaves[i], like) for i, like in self.reads])
-        with jax.ensure_compile_time_eval():  # where a function that calls this one is traced, too
-            returned = [from_numpy(outputs[f"result.{i}"], like) for i, like in enumerate(self.results)]
-        return jax.tree.unflatten(self.structure, returned)
 
 
 def jit(
@@ -81,10 +65,15 @@ def jit(
     by_jax = jax.jit(function, static_argnums=static_argnums, static_argnames=static_argnames, keep_unused=True)
     static = Static.of(function, static_argnums, static_argnames)
     compiled: weakref.WeakKeyDictionary[Any, Run] = weakref.WeakKeyDictionary()  # by what JAX traced
+    known: dict[Any, Callable[[], Any]] = {}  # what JAX traced, as long as it keeps that, by the types of arguments
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        leaves = jax.tree.leaves(static.others(args, kwargs))
+        leaves, tree = jax.tree.flatten(static.others(args, kwargs))
+        key = _key(leaves, tree, static.fixed(args, kwargs))
+        jaxpr = known[key]() if key is not None and key in known else None
+        if jaxpr is not None:
+            return compiled[jaxpr](leaves)
         if jax.config.jax_disable_jit or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
             return by_jax(*args, **kwargs)
         traced = by_jax.trace(*args, **kwargs)
@@ -93,6 +82,8 @@ def jit(
         run = compiled.get(traced.jaxpr)
         if run is None:
             run = compiled[traced.jaxpr] = _run(traced, threads, target, memory_limit)
+        if key is not None:
+            known[key] = weakref.ref(traced.jaxpr)
         return run(leaves)
 
     for method in ("trace", "lower", "eval_shape", "clear_cache"):
@@ -116,9 +107,28 @@ def _run(traced: Any, threads: int, target: str, memory_limit: int | str | None)
         [(Port(f"result.{i}"), type_of(like)) for i, like in enumerate(results)],
     )
     bundle = cache.compiled({ENTRY: text}, target, memory_limit=memory_limit)
-    entry = Session(bundle, threads).entries[ENTRY]
-    read = [int(port.name.removeprefix("argument.")) for port in entry.inputs]
-    return Run(entry, [(i, given[i]) for i in read], results, traced.out_tree)
+    return Run(Session(bundle, threads).entries[ENTRY], given, results, traced.out_tree)
+
+
+def _key(leaves: Sequence[Any], tree: Any, fixed: tuple[Any, ...]) -> Any:
+    """What JAX traces a function anew for; None where that is left to JAX.
+
+    That is of numbers and NumPy's arrays, within another trace, and for static arguments without a hash.
+    """
+    if jax.config.jax_disable_jit or not trace_state_clean() or not all(type(leaf) is _array() for leaf in leaves):
+        return None
+    key = tree, fixed, trace_context(), *[leaf.aval for leaf in leaves]
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+@functools.cache
+def _array() -> type:
+    """The class of JAX's arrays with values."""
+    return type(jax.numpy.zeros(()))
 
 
 def _leaves(tree: Any) -> list[tuple[str, Any]]:

@@ -38,6 +38,14 @@ class Static:
             {name: value for name, value in kwargs.items() if name not in self.names},
         )
 
+    def fixed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments that are fixed, with their types and where they are."""
+        if not self.places and not self.names:
+            return ()
+        by_place = [(place % len(args), args[place]) for place in self.places if place < len(args)] if args else []
+        by_name = [(name, value) for name, value in kwargs.items() if name in self.names]
+        return tuple((where, type(value), value) for where, value in (*by_place, *by_name))
+
 
 def _parameters(function: Callable[..., Any]) -> list[str]:
     """The names of what may be given by place or by name; nothing where Python knows no signature."""

@@ -31,13 +31,9 @@ class Comparisons:
 
     def __init__(self, name: str, options: Options, optimizers: Sequence[torch.optim.Optimizer]) -> None:
         self._name, self._options, self._optimizers = name, options, optimizers
-        self._calls = 0  # of the step
+        self.calls = 0  # of the step, which counts them
         self._next_call = FIRST_CALL if options.verify and options.spot_checks else math.inf  # of the next spot check
         self._seconds, self._since = 0.0, time.perf_counter()
-
-    def begin_call(self) -> None:
-        """Counts a call of the step."""
-        self._calls += 1
 
     def with_new_shapes(self, run: Run, call: Call) -> None:
         """Compares a program with PyTorch if the shapes of the arguments are new to it.
@@ -68,9 +64,9 @@ class Comparisons:
         Returns True if the check is not due, skipped, or cannot be made. Raises DisagreementError instead of the
         warning if `on_change` is "error".
         """
-        if self._calls < self._next_call:
+        if self.calls < self._next_call:
             return True
-        while self._next_call <= self._calls:
+        while self._next_call <= self.calls:
             self._next_call *= 2
         began = time.perf_counter()
         if self._seconds > SHARE * (began - self._since):

@@ -91,7 +91,7 @@ class CompiledStep(Substituted):
             return self.function(*args, **kwargs)
         if self._runs.same:
             self._runs.drop_others()
-        self._comparisons.begin_call()
+        self._comparisons.calls += 1
         departed: list[Run] = []
         try:
             given = self._positions.of(args, kwargs) if kwargs or self._positions.has_keywords else args
