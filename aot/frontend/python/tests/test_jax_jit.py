@@ -207,6 +207,65 @@ def test_traces_again_where_jax_does() -> None:
     assert scale.eval_shape(x).shape == (2,) and "stablehlo.multiply" in scale.lower(x).as_text()
 
 
+class Counting:
+    """A function that `jax.jit` made, whose traces are counted."""
+
+    def __init__(self, function: Any) -> None:
+        self.function, self.traces = function, 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        self.traces += 1
+        return self.function.trace(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.function, name)
+
+
+def of_leaves(tree: dict[str, Any], key: Any, power: int = 1) -> Any:
+    drawn = jax.random.uniform(key, (2,))
+    return {name: x * 2 + drawn.sum() for name, x in tree.items()} | {"key": jax.random.split(key)[0], "power": power}
+
+
+ALIKE: dict[str, tuple[Any, Any]] = {
+    "arrays": (lambda: jnp.ones(3), lambda: jnp.arange(3.0)),
+    "NumPy's": (lambda: np.ones(3, np.float32), lambda: np.zeros(3, np.float32)),
+    "numbers": (lambda: 2.0, lambda: 3.0),
+    "NumPy's numbers": (lambda: np.float32(2), lambda: np.float32(3)),
+    "bf16": (lambda: jnp.ones(3, jnp.bfloat16), lambda: jnp.zeros(3, jnp.bfloat16)),
+}
+KEYS = jax.random.key, jax.random.PRNGKey
+
+
+@pytest.mark.parametrize("new_key", KEYS, ids=["key", "PRNGKey"])
+@pytest.mark.parametrize("name", ALIKE)
+def test_calls_alike_are_found_without_jax(name: str, new_key: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    reference = jax.jit(of_leaves, static_argnums=2)
+    with monkeypatch.context() as patched:
+        made = Counting(jax.jit(of_leaves, static_argnums=2, keep_unused=True))
+        patched.setattr(jax, "jit", lambda *_, **__: made)
+        mine = ingot.jax.jit(of_leaves, static_argnums=2)
+    for seed, value in enumerate(ALIKE[name]):
+        given = {"a": value(), "b": jnp.ones(2)}, new_key(seed), 3
+        close(as_words(mine(*given)), as_words(reference(*given)))
+    assert made.traces == 1
+    other = {"a": jnp.ones((3, 1)), "b": jnp.ones(2)}, new_key(0), 3
+    close(as_words(mine(*other)), as_words(reference(*other)))
+    close(as_words(mine(*other[:2], 4)), as_words(reference(*other[:2], 4)))
+    assert made.traces == 3
+    made.clear_cache()
+    mine(*other)
+    assert made.traces == 4
+
+
+def as_words(tree: Any) -> Any:
+    """Random keys of the new style as their words."""
+    is_key = lambda x: jax.dtypes.issubdtype(getattr(x, "dtype", None), jax.dtypes.prng_key)  # noqa: E731
+    return jax.tree.map(lambda x: jax.random.key_data(x) if is_key(x) else x, tree)
+
+
 def test_refusals_name_the_users_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def printed(x: jax.Array) -> jax.Array:
         jax.debug.print("{}", x)

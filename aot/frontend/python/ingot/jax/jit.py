@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 from jax._src.config import trace_context  # what of JAX's settings a trace depends on
 from jax._src.core import trace_state_clean
 
@@ -21,6 +22,7 @@ from ingot.session import Session
 from ingot.stablehlo import Port
 
 ENTRY = "call"
+NUMBERS = (bool, int, float, complex)
 # Options of jax.jit without an effect on results: what is donated stays as it is.
 IGNORED = {"donate_argnums", "donate_argnames", "keep_unused", "inline"}
 
@@ -113,22 +115,33 @@ def _run(traced: Any, threads: int, target: str, memory_limit: int | str | None)
 def _key(leaves: Sequence[Any], tree: Any, fixed: tuple[Any, ...]) -> Any:
     """What JAX traces a function anew for; None where that is left to JAX.
 
-    That is of numbers and NumPy's arrays, within another trace, and for static arguments without a hash.
+    That is within another trace, for leaves that are no arrays or numbers, and for static arguments without a hash.
     """
-    if jax.config.jax_disable_jit or not trace_state_clean() or not all(type(leaf) is _array() for leaf in leaves):
+    if jax.config.jax_disable_jit or not trace_state_clean():
         return None
-    key = tree, fixed, trace_context(), *[leaf.aval for leaf in leaves]
+    kinds = tuple([_kind(leaf) for leaf in leaves])
+    key = tree, fixed, trace_context(), kinds
     try:
         hash(key)
     except TypeError:
         return None
-    return key
+    return None if None in kinds else key
+
+
+def _kind(leaf: Any) -> Any:
+    """What JAX traces a function anew for of a leaf; None for what only JAX knows."""
+    kind = type(leaf)
+    if kind in _arrays():
+        return leaf.aval
+    if kind is np.ndarray or issubclass(kind, np.generic):
+        return np.ndarray, leaf.shape, leaf.dtype
+    return kind if kind in NUMBERS else None
 
 
 @functools.cache
-def _array() -> type:
-    """The class of JAX's arrays with values."""
-    return type(jax.numpy.zeros(()))
+def _arrays() -> tuple[type, ...]:
+    """The classes of JAX's arrays with values, and of its random keys."""
+    return type(jax.numpy.zeros(())), type(jax.random.key(0))
 
 
 def _leaves(tree: Any) -> list[tuple[str, Any]]:
