@@ -260,6 +260,18 @@ def test_calls_alike_are_found_without_jax(name: str, new_key: Any, monkeypatch:
     assert made.traces == 4
 
 
+def test_a_function_is_compiled_once_for_all_that_jit_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def function(x: jax.Array) -> jax.Array:
+        return x * 5
+
+    close(ingot.jax.jit(function)(jnp.ones(2)), jnp.full(2, 5.0))
+    with monkeypatch.context() as patched:
+        patched.setattr(cache, "compiled", Mock(side_effect=AssertionError))
+        close(ingot.jax.jit(function)(jnp.ones(2)), jnp.full(2, 5.0))
+        with pytest.raises(AssertionError):
+            ingot.jax.jit(function, threads=2)(jnp.ones(2))
+
+
 def as_words(tree: Any) -> Any:
     """Random keys of the new style as their words."""
     is_key = lambda x: jax.dtypes.issubdtype(getattr(x, "dtype", None), jax.dtypes.prng_key)  # noqa: E731

@@ -22,6 +22,8 @@ from ingot.session import Session
 from ingot.stablehlo import Port
 
 ENTRY = "call"
+# By what JAX traced, which is one for all `jit` of a function, and by threads, target and memory limit.
+COMPILED: weakref.WeakKeyDictionary[Any, dict[tuple[Any, ...], Run]] = weakref.WeakKeyDictionary()
 NUMBERS = (bool, int, float, complex)
 # Options of jax.jit without an effect on results: what is donated stays as it is.
 IGNORED = {"donate_argnums", "donate_argnames", "keep_unused", "inline"}
@@ -66,7 +68,7 @@ def jit(
         )
     by_jax = jax.jit(function, static_argnums=static_argnums, static_argnames=static_argnames, keep_unused=True)
     static = Static.of(function, static_argnums, static_argnames)
-    compiled: weakref.WeakKeyDictionary[Any, Run] = weakref.WeakKeyDictionary()  # by what JAX traced
+    how = threads, target, memory_limit
     known: dict[Any, Callable[[], Any]] = {}  # what JAX traced, as long as it keeps that, by the types of arguments
 
     @functools.wraps(function)
@@ -75,15 +77,16 @@ def jit(
         key = _key(leaves, tree, static.fixed(args, kwargs))
         jaxpr = known[key]() if key is not None and key in known else None
         if jaxpr is not None:
-            return compiled[jaxpr](leaves)
+            return COMPILED[jaxpr][how](leaves)
         if jax.config.jax_disable_jit or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
             return by_jax(*args, **kwargs)
         traced = by_jax.trace(*args, **kwargs)
         if len(traced.jaxpr.in_avals) != len(leaves):  # the function closes over what another function is traced with
             return by_jax(*args, **kwargs)
-        run = compiled.get(traced.jaxpr)
+        runs = COMPILED.setdefault(traced.jaxpr, {})
+        run = runs.get(how)
         if run is None:
-            run = compiled[traced.jaxpr] = _run(traced, threads, target, memory_limit)
+            run = runs[how] = _run(traced, *how)
         if key is not None:
             known[key] = weakref.ref(traced.jaxpr)
         return run(leaves)
