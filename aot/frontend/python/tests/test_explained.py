@@ -98,6 +98,15 @@ def test_steps_explain_themselves() -> None:
     assert step_of(enabled=False)[0].explain() == "step: all calls are PyTorch's, as enabled=False or INGOT=0 say"
 
 
+def test_metrics_are_of_all_doors() -> None:
+    ingot.torch.lazy.clear()
+    step_of()[0](XS, SCALE)
+    found = re.findall(r"^Metric: (\w+)", ingot.torch.metrics(), re.MULTILINE)
+    assert found == ["CompareTime", "CompileTime", "FindTime", "TraceTime"]
+    torch.compile(lambda x: x.sin(), backend="ingot", dynamic=False)(XS)
+    assert ingot.torch.lazy.samples("CompileTime") == 2
+
+
 def test_slow_steps_are_compared_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ingot.torch.judge.verify.SLOW_STEP_S", 0.0)
     step, _ = step_of()

@@ -14,10 +14,10 @@ import ingot.torch.base.supported  # noqa: F401  (before all that needs PyTorch'
 from ingot.torch import backend, lazy, optim
 from ingot.torch.auto_checkpoint import auto_checkpoint
 from ingot.torch.base.errors import TraceError
+from ingot.torch.base.metrics import report as metrics
 from ingot.torch.buckets import Buckets
 from ingot.torch.compiled import compile, step
 from ingot.torch.lazy import device, mark_step, optimizer_step
-from ingot.torch.lazy import report as metrics
 from ingot.torch.partial import partial
 from ingot.torch.program import Program, load_state
 from ingot.torch.run import DisagreementError

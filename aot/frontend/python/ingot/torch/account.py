@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ingot.torch.base import metrics
+
 LOG = logging.getLogger("ingot.torch")
 PATIENCE_S = 1.0  # what takes longer is shown on a terminal, and so often
 CLEAR = "\r\033[K"  # a terminal's line
@@ -32,7 +34,7 @@ class Account:
     @contextmanager
     def doing(self, what: str) -> Iterator[None]:
         """Measures `what` is done, such as "tracing"; logs it once it is."""
-        with _shown(f"{self._step}: {what}"):
+        with _shown(f"{self._step}: {what}"), metrics.timed(metrics.OF_STEPS[what]):
             began = time.perf_counter()
             yield
         took = time.perf_counter() - began

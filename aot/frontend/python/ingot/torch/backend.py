@@ -20,6 +20,7 @@ from ingot.compiler import MemoryLimit
 from ingot.entry import Entry
 from ingot.session import Bundle, Session
 from ingot.stablehlo import Place, Port
+from ingot.torch.base import metrics
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import dynamo_place_of, number_draws
 from ingot.torch.base.replacements import exclusive
@@ -138,7 +139,8 @@ class Graphs:
             return self._entries[name]
 
     def _compiled(self, texts: Mapping[str, str]) -> Bundle:
-        return cache.compiled(texts, skip=ROUNDS, memory_limit=self._memory_limit)
+        with metrics.timed(metrics.COMPILE):
+            return cache.compiled(texts, skip=ROUNDS, memory_limit=self._memory_limit)
 
 
 def _take_checks_to_pass(graph: torch.fx.Graph) -> None:

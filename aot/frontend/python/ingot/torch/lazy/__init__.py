@@ -6,8 +6,8 @@
 >>> ingot.torch.optimizer_step(optimizer)
 """
 
+from ingot.torch.base.metrics import clear, counter, report, samples
 from ingot.torch.lazy.device import device
-from ingot.torch.lazy.metrics import clear, counter, report, samples
 from ingot.torch.lazy.steps import mark_step, optimizer_step
 from ingot.torch.lazy.text import text
 

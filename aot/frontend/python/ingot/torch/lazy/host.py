@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
+from ingot.torch.base import metrics
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import user_place
 from ingot.torch.base.torch_internals.ops import OpOverload
-from ingot.torch.lazy import metrics
 from ingot.torch.lazy.memory import packed, view_like
 from ingot.torch.lazy.record import Args, Kwargs, aten, placed, record, seen_of, tensors_in
 from ingot.torch.lazy.recorder import RECORDER

@@ -13,10 +13,10 @@ from torch import fx
 from ingot import cache
 from ingot.session import Session
 from ingot.stablehlo import Port
+from ingot.torch.base import metrics
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import only_trace_errors
 from ingot.torch.base.replacements import exclusive, working_for_tracer
-from ingot.torch.lazy import metrics
 from ingot.torch.lazy.coverage import refuse
 from ingot.torch.lazy.memory import Memory
 from ingot.torch.lazy.tape import Key, Op, Ref, Tape, mapped

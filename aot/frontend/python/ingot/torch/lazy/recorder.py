@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 
 import torch
 
+from ingot.torch.base import metrics
 from ingot.torch.base.replacements import is_tracer
-from ingot.torch.lazy import metrics
 from ingot.torch.lazy.programs import program_of
 from ingot.torch.lazy.tape import Tape
 

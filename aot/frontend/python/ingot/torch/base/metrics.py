@@ -1,4 +1,4 @@
-"""What lazy tensors did: how often and how long they compiled and ran, and which ops PyTorch ran for them.
+"""What each door of this process did: how often and how long it traced, compiled and ran; ops that PyTorch ran.
 
 Names and the report's format are PyTorch/XLA's.
 """
@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 COMPILE, EXECUTE = "CompileTime", "ExecuteTime"  # metrics
+# Of compiled steps, by what is done.
+OF_STEPS = {"finding": "FindTime", "tracing": "TraceTime", "compiling": COMPILE, "comparing": "CompareTime"}
 CACHED, UNCACHED, DRAWN = "CachedCompile", "UncachedCompile", "RandomDraw"  # counters
 PERCENTILES = (1, 5, 10, 20, 50, 80, 90, 95, 99)
 KEPT_SAMPLES = 1024
