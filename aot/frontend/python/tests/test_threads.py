@@ -9,7 +9,9 @@ import math
 import operator
 import os
 import random
+import subprocess
 import sys
+import textwrap
 import threading
 import time
 import types
@@ -426,3 +428,39 @@ def test_one_thread_traces_at_a_time() -> None:
     thread.join()
     assert order == ["this", "other"]
     assert not is_tracing()
+
+
+FORKING = """
+    import os
+    import torch
+    import ingot.torch
+
+    torch.set_num_threads(2)
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    @ingot.torch.step(model, optimizer)
+    def step(x):
+        loss = model(x).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    step(torch.ones(4, 3))
+    child = os.fork()
+    print([float(step(torch.ones(4, 3))) for _ in range(2)], flush=True)
+    if child:
+        os.waitpid(child, 0)
+    else:
+        os._exit(0)
+"""
+
+
+def test_a_forked_process_trains_on() -> None:
+    """It lacks the threads of the step's programs, and compiles its own."""
+    code = textwrap.dedent(FORKING)
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    first, second = printed.splitlines()
+    assert first == second

@@ -61,7 +61,7 @@ class CompiledStep(Substituted):
         functools.update_wrapper(self, function)
         self._name = getattr(function, "__name__", type(function).__name__)
         self.function, self._options, self._programs = function, options, programs
-        self._runs, self._left = Runs(function, programs), LeftCalls(self._name, options, programs)
+        self._runs, self._left = Runs(function, programs, options.threads), LeftCalls(self._name, options, programs)
         self._comparisons = Comparisons(self._name, options, optimizers)
         self._trace = Tracer(self._name, make_program, options, programs, optimizers)
         self._parts = make_program, options, programs, optimizers

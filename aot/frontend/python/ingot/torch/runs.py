@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -17,8 +19,10 @@ MOST_PROGRAMS = 8
 class Runs:
     """The runs of one function, and those of earlier functions of the same code over the same values."""
 
-    def __init__(self, function: Callable[..., Any], programs: Programs) -> None:
+    def __init__(self, function: Callable[..., Any], programs: Programs, threads: int = 1) -> None:
         self._function, self._programs = function, programs
+        if threads > 1:
+            THREADED.add(self)
         self._runs: list[Run] = []
         self.same: list[Comparison] = []  # with the functions of runs that were found, which last as long as they hold
         self.latest: Run | None = None
@@ -45,7 +49,16 @@ class Runs:
     def drop_others(self) -> None:
         """Drops all where an earlier function is no longer the same as this one."""
         if not all(same.holds() for same in self.same):
-            self._runs, self.same, self.latest, self.have_run = [], [], None, False
+            self._drop_all()
+
+    def _drop_all(self) -> None:
+        self._runs, self.same, self.latest, self.have_run = [], [], None, False
+
+    def drop_in_child(self) -> None:
+        """Drops all in a forked process, which lacks their threads."""
+        for run in self._programs.runs:
+            self._programs.drop(run)
+        self._drop_all()
 
     def drop(self, run: Run) -> None:
         """Drops a run that differs from PyTorch."""
@@ -91,3 +104,14 @@ class Runs:
                 self.same.append(same)
                 return run
         return None
+
+
+THREADED: weakref.WeakSet[Runs] = weakref.WeakSet()
+
+
+def _drop_in_child() -> None:
+    for runs in [*THREADED]:
+        runs.drop_in_child()
+
+
+os.register_at_fork(after_in_child=_drop_in_child)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -137,6 +138,16 @@ ROWS = {(owner, name) for row in TABLE for owner in row.owners.split(", ") for n
 
 _LOCK = threading.RLock()
 _tracers: list[int] = []  # the thread that holds the lock, once for each time, and those that work for it
+
+
+def _restart() -> None:
+    """A forked process has one thread, which does not trace."""
+    global _LOCK
+    _LOCK = threading.RLock()
+    _tracers.clear()
+
+
+os.register_at_fork(after_in_child=_restart)
 
 
 @contextmanager
