@@ -41,7 +41,11 @@ class Agreement:
     @property
     def holds(self) -> bool:
         """Whether the bundle agrees."""
-        return self.losses <= 1 and self.state <= 1
+        return self.holds_within(1)
+
+    def holds_within(self, most: float) -> bool:
+        """Whether nothing is further from the reference than `most` times what rounding allows."""
+        return self.losses <= most and self.state <= most
 
     @property
     def state(self) -> float:

@@ -27,6 +27,7 @@ from transformers import GenerationConfig
 
 import ingot.torch
 from ingot import cache
+from ingot.judge import Agreement
 from ingot.torch.kept import TRACE, Kept
 from ingot.torch.program import Added, Program
 from ingot.torch.run import ENTRY
@@ -386,6 +387,16 @@ def test_a_trace_that_is_not_the_functions_is_traced_again(own_cache: Path) -> N
     assert json.loads(file.read_text()) != was
     assert is_traced(call(Training()))
     assert json.loads(file.read_text())["text"] == was["text"]
+
+
+@pytest.mark.parametrize(("far", "is_again"), [(50.0, False), (500.0, True), (float("nan"), True)])
+def test_rounding_may_be_more_where_no_graph_tells(
+    far: float, is_again: bool, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call(Training())
+    verify, given = ingot.torch.program.verify, [Agreement(0.1, {"first.bias": far})]
+    monkeypatch.setattr(ingot.torch.program, "verify", lambda case: given.pop() if given else verify(case))
+    assert is_traced(call(Training())) == is_again
 
 
 def test_without_comparing_nothing_is_found(traced: Path) -> None:

@@ -37,6 +37,9 @@ from ingot.torch.tracing.unkept import UnkeptGradients, mark_arguments, refuse_g
 LOG = logging.getLogger(__name__)
 ENTRY = "step"
 VERIFIED_STEPS = 3
+# Times what rounding allows, of a program that another process traced: what rounding does to its ops is not known here.
+# A gradient that is 0 but for rounding, as of the bias of an attention's keys, was up to 8 times as far as PyTorch's.
+FOUND_TOLERANCE = 100
 Shapes = list[torch.Size]
 
 
@@ -270,7 +273,7 @@ class Run:
             LOG.info("%s %s", name, agreement)
             if agreement.parting:
                 warnings.warn(f"{name} {agreement}", stacklevel=6)
-        if not agreement.holds:
+        if not agreement.holds_within(1 if self._program.graphs.get(ENTRY) else FOUND_TOLERANCE):
             raise DisagreementError(f"{name} is not what PyTorch does: it {agreement}; verify=False takes it as it is")
 
 
