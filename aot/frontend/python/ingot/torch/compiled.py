@@ -257,7 +257,7 @@ def compile(
     keep_gradients: bool = False,
     seed: int | None = None,
     enabled: bool | None = None,
-    threads: int | None = None,
+    threads: int | None = 1,
     training: bool = True,
     verify: bool = True,
     spot_checks: bool = True,
@@ -277,7 +277,7 @@ def compile(
     time: a program that differs from PyTorch is traced again with a warning. Arguments of other shapes, and whatever
     else is fixed in a program and changes, are traced and compared again with one warning, or with `on_change="error"`
     refused; `buckets` pads batches.
-    Steps run on `threads`, by default as many as PyTorch's ops do, with the same bits for any number.
+    Steps run on `threads`, None for as many as PyTorch's ops do, with the same bits for any number.
     Each call draws the seed of its random ops from PyTorch's generator, or counts calls from a `seed` of its own.
     `memory_limit` is that of `ingot.compile`, for a call: what does not fit is computed again, to the same bits;
     without, it is what `auto_checkpoint` said of the model. So are `micro_batches` and `math`. With `enabled` false, or
