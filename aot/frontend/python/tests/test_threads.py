@@ -31,6 +31,7 @@ from torch.nn import functional as F
 from trainings import Classifier
 
 import ingot.torch
+from ingot.torch import runs
 from ingot.torch.base import replacements
 from ingot.torch.base.replacements import exclusive, is_tracing
 
@@ -465,3 +466,15 @@ def test_a_forked_process_trains_on() -> None:
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     first, second = re.findall(r"\[[^]]*\]", printed)  # two processes may write into one line
     assert first == second
+
+
+def test_programs_with_threads_are_dropped_in_a_forked_process() -> None:
+    """Their threads stay in the process that they come from: the next call compiles again."""
+    torch.manual_seed(0)
+    model, x = torch.nn.Linear(3, 2), torch.ones(4, 3)
+    predict = ingot.torch.compile(lambda x: model(x), model, threads=2)
+    first = predict(x)
+    runs._drop_in_child()
+    assert predict.programs == 0
+    assert torch.equal(predict(x), first)
+    assert predict.programs == 1

@@ -116,9 +116,9 @@ def _run(traced: Any, threads: int, target: str, memory_limit: int | str | None)
 
 
 def _key(leaves: Sequence[Any], tree: Any, fixed: tuple[Any, ...]) -> Any:
-    """What JAX traces a function anew for; None where that is left to JAX.
+    """The key of a call: another key makes JAX trace the function again. None if only JAX can tell.
 
-    That is within another trace, for leaves that are no arrays or numbers, and for static arguments without a hash.
+    Only JAX can tell within another trace, of leaves that are no arrays or numbers, and of unhashable arguments.
     """
     if jax.config.jax_disable_jit or not trace_state_clean():
         return None
@@ -132,7 +132,7 @@ def _key(leaves: Sequence[Any], tree: Any, fixed: tuple[Any, ...]) -> Any:
 
 
 def _kind(leaf: Any) -> Any:
-    """What JAX traces a function anew for of a leaf; None for what only JAX knows."""
+    """A leaf's part of the key: its type and shape. None if only JAX can tell."""
     kind = type(leaf)
     if kind in _arrays():
         return leaf.aval

@@ -1,4 +1,4 @@
-"""What making a program took: measured, logged at the level INFO, and shown on a terminal while it lasts."""
+"""Measures how a program is made, logs each part at the level INFO, and shows slow parts on a terminal."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ ONE_SHAPE = "; batches of one shape need one program: DataLoader(drop_last=True)
 
 
 class Changes:
-    """What is fixed in the programs of one step and is another in a call."""
+    """Finds why no program of one step fits a call, and warns of it."""
 
     def __init__(
         self, name: str, options: Options, programs: Programs, runs: Runs, signature: inspect.Signature
@@ -51,7 +51,7 @@ class Changes:
             )
 
     def _change(self, call: Call) -> str:
-        """What is another than in the last program of a call like this one, or else than in the last program."""
+        """Compares a call with the last program that has its key, or else with the last program."""
         if change := self._runs.change(call.key):
             return change
         spec, settings, kinds, *_ = self._runs.keys[-1]
@@ -76,14 +76,14 @@ class Changes:
 
 
 def _paths(parameters: list[str], args: tuple[Any, ...]) -> Iterator[str]:
-    """What each leaf of the arguments is called in the function."""
+    """The path of each leaf of the arguments, from the name of its parameter."""
     for (first, *rest), _ in pytree.tree_flatten_with_path(args)[0]:
         name = parameters[first.idx] if first.idx < len(parameters) else f"argument {first.idx}"
         yield f"{name}{pytree.keystr(tuple(rest))}"
 
 
 def _text(kind: tuple[Any, ...]) -> str:
-    """What is fixed of an argument's leaf."""
+    """A leaf's part of the key, as text."""
     if isinstance(kind[0], torch.Size):
         shape, dtype, requires_grad, *_ = kind
         of = " that requires gradients" if requires_grad else ""

@@ -1,4 +1,4 @@
-"""What each door of this process did: how often and how long it traced, compiled and ran; ops that PyTorch ran.
+"""Counts of this process, over all doors: traces, compilations and runs with their times, and ops that PyTorch ran.
 
 Names and the report's format are PyTorch/XLA's.
 """
