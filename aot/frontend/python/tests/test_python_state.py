@@ -27,6 +27,13 @@ FOLDER = Path(__file__).parent / "carried"
 REFUSED = {name: case for name, case in CASES.items() if case.message}
 
 
+@pytest.fixture(autouse=True)
+def remove_hooks_of_all_modules() -> Iterator[None]:
+    """A case's hook names its model, so the two keep each other, and later tests would run it."""
+    yield
+    torch.nn.modules.module._global_forward_hooks.clear()
+
+
 @pytest.mark.parametrize("name", [name for name in CASES if name not in REFUSED])
 def test_agrees(name: str, tmp_path: Path) -> None:
     torch.manual_seed(0)

@@ -188,8 +188,7 @@ def counts_in_a_hook_of_all_modules() -> Training:
     def hook(module: nn.Module, inputs: tuple[torch.Tensor], output: torch.Tensor) -> torch.Tensor:
         return output * 2 if module is model and counting(counter)() > 3 else output
 
-    handle = nn.modules.module.register_module_forward_hook(hook)
-    weakref.finalize(model, handle.remove)
+    nn.modules.module.register_module_forward_hook(hook)
     return Training(model, optimizer, lambda x: usual_step(model, optimizer, x))
 
 
