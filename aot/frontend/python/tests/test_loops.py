@@ -115,3 +115,14 @@ def test_is_refused(function: Function, message: str) -> None:
     with pytest.raises(ingot.torch.TraceError) as caught:
         program.add("train_step", given.step, (torch.randn(6, 3),))
     assert re.search(message, str(caught.value)), caught.value
+
+
+@pytest.mark.parametrize("function", TAKEN)
+def test_steps_with_loops_are_compared(function: Function) -> None:
+    torch.manual_seed(0)
+    mine, xs = after_steps(function), torch.randn(3, 6, 3)
+    torch.manual_seed(0)
+    theirs = after_steps(function)
+    step = ingot.torch.compile(mine.step, mine.model, mine.optimizer)
+    for x in xs:
+        torch.testing.assert_close(step(x), theirs.step(x))

@@ -120,6 +120,20 @@ def test_the_first_op_that_differs_is_named_among_very_many(monkeypatch: pytest.
     test_the_first_op_that_differs_is_named("tanh", monkeypatch)
 
 
+def test_the_first_op_that_differs_is_named_after_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TABLE, "tanh.default", lambda e, x: e.unary("logistic", x))
+
+    def after_a_loop(x: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            _, y = torch.while_loop(
+                lambda i, y: i < 3, lambda i, y: (i + 1, y.sin() + x), (torch.tensor(0), torch.zeros_like(x))
+            )
+        return torch.tanh(x * y)
+
+    found = random_program(after_a_loop).verify(BATCHES)
+    assert re.search(r"; tanh\.default \(tanh\w*\) at .*test_verify\.py:\d+ .*is off by", str(found)), found
+
+
 def branching_program(last: Callable[[torch.Tensor], torch.Tensor]) -> ingot.torch.Program:
     """Goes several ways, by what it draws, by values, and by what Python counts."""
     torch.manual_seed(0)

@@ -139,6 +139,10 @@ CASES: Cases = {
         lambda x, t: F.ctc_loss(x.log_softmax(2), t, torch.tensor([6, 5]), torch.tensor([3, 2]), reduction="none"),
         (normal(6, 2, 5), torch.tensor([1, 2, 2, 4, 1])),
     ),
+    "ctc_without_frames_or_labels": (
+        lambda x, t: F.ctc_loss(x.log_softmax(2), t, torch.tensor([0, 5]), torch.tensor([0, 0]), reduction="none"),
+        (normal(6, 2, 5), LABELS),
+    ),
     "ctc_of_impossible_labels": (
         lambda x, t: F.ctc_loss(x, t, torch.tensor([6, 2]), torch.tensor([3, 3]), zero_infinity=True),
         (normal(6, 2, 5), LABELS),

@@ -88,9 +88,10 @@ def _cond(pred: Any, if_true: Any, if_false: Any, operands: Sequence[Any]) -> An
 
 
 def _while_loop(holds: Any, body: Any, carried: Sequence[Any], others: Sequence[Any]) -> Any:
-    while holds(*carried, *others):
-        carried = body(*carried, *others)
-    return carried
+    made: Any = carried
+    while holds(*pytree.tree_leaves(made), *others):
+        made = body(*pytree.tree_leaves(made), *others)
+    return made
 
 
 # Operators of control flow as Python has them: Dynamo, which they would go through, takes no modes.

@@ -16,6 +16,7 @@ from ingot.torch.base.torch_internals.ops import is_empty
 from ingot.torch.judge.expanded import write
 from ingot.torch.judge.observe import Graph
 from ingot.torch.judge.rounded import UNITS, moved
+from ingot.torch.text.loops import Loop, is_of_loop, loops_apart
 from ingot.torch.text.lowering import overload_name
 
 FLOOR = 64  # units by which results may always differ
@@ -33,15 +34,31 @@ def first_parting(graph: Graph, given: Sequence[Any], made: Mapping[torch.fx.Nod
     placeholders = [node for node in graph.module.graph.nodes if node.op == "placeholder"]
     values: Values = {node: _whole(value, node) for node, value in zip(placeholders, given, strict=True)}
     values |= {n: getattr(graph.module, str(n.target)) for n in graph.module.graph.nodes if n.op == "get_attr"}
-    for node in graph.ops:
-        reference = _evaluated(node, values)
-        values[node] = made.get(node, reference)
-        is_set = not draw_of(node)[1] and not is_empty(node.target)
-        if node in made and reference is not None and is_set:
-            far = _distance(made[node], reference)
-            if not far <= _allowed(node, values, reference):
-                return f"{overload_name(node.target)} ({node.name}) at {place_of(node)} is off by {far:.2g} of its size"
-    return ""
+    found: list[str] = []
+
+    def compare(nodes: Sequence[torch.fx.Node]) -> None:
+        for part in loops_apart(nodes):
+            if isinstance(part, Loop):
+                part.run(values, compare)
+                continue
+            for node in part:
+                reference = _evaluated(node, values)
+                values[node] = made.get(node, reference)
+                if node in made and reference is not None and not found:
+                    found.extend(_parting(node, values, reference))
+
+    compare(graph.ops)
+    return "".join(found)
+
+
+def _parting(node: torch.fx.Node, values: Values, reference: Any) -> list[str]:
+    """Says that an op's value is not PyTorch's; nothing where it is, or is anything at all."""
+    if draw_of(node)[1] or is_empty(node.target) or is_of_loop(node):
+        return []
+    far = _distance(values[node], reference)
+    if far <= _allowed(node, values, reference):
+        return []
+    return [f"{overload_name(node.target)} ({node.name}) at {place_of(node)} is off by {far:.2g} of its size"]
 
 
 def _whole(value: Any, node: torch.fx.Node) -> Any:

@@ -27,6 +27,7 @@ from ingot.torch.judge.eager import NUMBER, Eager, as_tensor, output_key, run_py
 from ingot.torch.judge.observe import Observer
 from ingot.torch.judge.part import FLOOR, first_parting
 from ingot.torch.judge.reference import Noise, Reference
+from ingot.torch.text.loops import Loop, loops_apart
 from ingot.torch.tracing.state import stored_values
 
 Ratios = dict[str, float]
@@ -201,6 +202,6 @@ def _joined(ratios: Sequence[Ratios]) -> Ratios:
 
 def _observers(way: Any) -> list[Observer]:
     """What observes every op, as many together as a bundle has outputs, from what those before observed."""
-    ops = way.ops
+    ops = [node for part in loops_apart(way.ops) for node in ([part.end] if isinstance(part, Loop) else part)]
     starts = range(0, len(ops), MOST_OUTPUTS)
     return [Observer(way, ops[i : i + MOST_OUTPUTS], dict.fromkeys(ops[:i])) for i in starts]

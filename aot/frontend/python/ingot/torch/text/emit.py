@@ -19,7 +19,7 @@ from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.modes import no_modes
 from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.text.dtypes import dtype_name, type_of
-from ingot.torch.text.loops import Loop, loops_apart
+from ingot.torch.text.loops import Loop, loops_apart, needed_for
 from ingot.torch.text.lowering import TABLE, Lowering, Rule, overload_name
 from ingot.torch.text.scalars import SCALAR_OPS, TRUTH
 
@@ -65,7 +65,7 @@ class Emitter:
 
     def run(self, results: Sequence[torch.fx.Node] | None = None) -> None:
         """Writes every op, or those that some results need."""
-        nodes = self.graph.graph.nodes if results is None else _needed(results)
+        nodes = self.graph.graph.nodes if results is None else needed_for(results)
         for node in nodes:
             if node.op == "get_attr" and node not in self.values:
                 self.values[node] = self._captured(getattr(self.graph, str(node.target)))
@@ -92,7 +92,7 @@ class Emitter:
 
         def write(results: Sequence[torch.fx.Node], carried: Sequence[Value]) -> list[Value]:
             self.values = {**known, loop.begin: carried}
-            needed = {*_needed(results)}
+            needed = {*needed_for(results)}
             self._write_all([node for node in loop.inside if node in needed])
             return [self.values[node] for node in results]
 
@@ -325,16 +325,6 @@ def stretches(ops: Iterable[torch.fx.Node]) -> Iterator[tuple[str, list[torch.fx
     count = Counter(composite for composite, _ in groups)
     for composite, nodes in groups:
         yield composite[0] if composite and count[composite] == 1 else "", nodes
-
-
-def _needed(results: Sequence[torch.fx.Node]) -> list[torch.fx.Node]:
-    """The nodes that some need, and they themselves, in order."""
-    needed, waiting = set(results), [*results]
-    while waiting:
-        inner = [node for node in waiting.pop().all_input_nodes if node not in needed]
-        needed.update(inner)
-        waiting += inner
-    return [node for node in results[0].graph.nodes if node in needed]
 
 
 def _values(tree: Any) -> list[Value]:

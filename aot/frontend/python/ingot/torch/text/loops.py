@@ -6,6 +6,7 @@ ends in the graph: what is between them is its own, and may read all that was ma
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -92,6 +93,23 @@ class Loop:
         """The nodes of what a trip makes."""
         return self.end.args[2]
 
+    def run(self, values: dict[Node, Any], evaluate: Callable[[Sequence[Node]], None]) -> None:
+        """Makes all trips: `evaluate` puts what nodes give into `values`, which in the end has what the loop leaves."""
+        carried = [values[node] for node in self.begin.args[0]]
+        deciding = {*needed_for([self.goes_on])}
+        before = [node for node in self.inside if node in deciding]
+        after = [node for node in self.inside if node not in deciding]
+        while True:
+            for node in self.inside:
+                values.pop(node, None)
+            values[self.begin] = carried
+            evaluate(before)
+            if not values[self.goes_on]:
+                values[self.end] = carried
+                return
+            evaluate(after)
+            carried = [values[node] for node in self.results]
+
     def refuse_effects(self) -> None:
         """Raises TraceError where a trip does more than to give its results."""
         own = {self.begin, *self.inside}
@@ -102,6 +120,21 @@ class Loop:
             if draw_of(node) != (0, 0):
                 what = "a loop's body draws random numbers, which would be the same in each trip"
                 raise TraceError(what, place_of(node), "draw before the loop")
+
+
+def is_of_loop(node: Node) -> bool:
+    """Whether a node is one of the tensors that a loop carries, or leaves."""
+    return node.target is operator.getitem and node.args[0].target in (BEGIN, END)
+
+
+def needed_for(results: Sequence[Node]) -> list[Node]:
+    """The nodes that some need, and they themselves, in order."""
+    needed, waiting = set(results), [*results]
+    while waiting:
+        inner = [node for node in waiting.pop().all_input_nodes if node not in needed]
+        needed.update(inner)
+        waiting += inner
+    return [node for node in results[0].graph.nodes if node in needed]
 
 
 def loops_apart(nodes: Sequence[Node]) -> Iterator[Loop | list[Node]]:

@@ -19,7 +19,7 @@ from ingot.torch.base.function_modes import FunctionMode
 from ingot.torch.base.places import user_place
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.numbers.answers import Answers
-from ingot.torch.tracing.substitutes import padded
+from ingot.torch.tracing.ctc import padded
 
 Rule: TypeAlias = Callable[..., Any]
 

@@ -20,14 +20,12 @@ from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.base.torch_internals.ops import CHOOSE_ATTENTION, COND, CONTROL_FLOW, LOOP, grid_sampler_2d
 from ingot.torch.text.loops import while_loop
 from ingot.torch.tracing.attention import causal_mask
+from ingot.torch.tracing.ctc import ctc_loss
 from ingot.torch.tracing.float_arguments import FLOAT_ARGUMENTS
 from ingot.torch.tracing.volumes import NEAREST, sampled_volumes
 
 Function: TypeAlias = Callable[..., Any]
-Lengths: TypeAlias = torch.Tensor | Sequence[int]
 
-NEVER = -1e30  # the logarithm of a probability of 0: sums with it have gradients
-MEAN, SUM = 1, 2
 CUBIC = 2  # of the interpolations of grid_sample
 
 
@@ -42,50 +40,6 @@ def grid_sampler(
     if interpolation_mode == NEAREST or 1 in x.shape[2:]:  # the grid's gradient is zeros, not none
         sampled = sampled + torch.where(torch.zeros((), dtype=torch.bool), grid, 0.0).sum()
     return sampled
-
-
-def ctc_loss(
-    log_probs: torch.Tensor,
-    targets: torch.Tensor,
-    input_lengths: Lengths,
-    target_lengths: Lengths,
-    blank: int = 0,
-    reduction: int = MEAN,
-    zero_infinity: bool = False,
-) -> torch.Tensor:
-    """Minus the log-likelihood of labels [n, s], or [s], under log_probs [t, n, classes], or [t, classes].
-
-    Targets may also be one after the other, [sum of s].
-    Source: Graves, Fernández, Gomez, Schmidhuber, "Connectionist temporal classification", ICML 2006: the likelihood of
-    all paths that end at each of the labels with blanks between them, step by step.
-    """
-    given, wanted = (torch.as_tensor(lengths).reshape(-1).long() for lengths in (input_lengths, target_lengths))
-    is_single = log_probs.dim() == 2
-    if is_single:
-        log_probs, targets = log_probs.unsqueeze(1), targets.unsqueeze(0)
-    if targets.dim() == 1:
-        longest = targets.numel() if isinstance(target_lengths, torch.Tensor) else max(target_lengths, default=0)
-        targets = padded(targets, wanted, longest)
-    count, labels = targets.shape
-    states = torch.stack([torch.full_like(targets, blank), targets], 2).reshape(count, 2 * labels)
-    states = torch.nn.functional.pad(states, (0, 1), value=blank).long()
-    may_skip = (states[:, 2:] != states[:, :-2]) & (states[:, 2:] != blank)
-    skips = torch.nn.functional.pad(may_skip, (min(2, 2 * labels + 1), 0))
-    emitted = log_probs.gather(2, states.expand(log_probs.shape[0], -1, -1))
-    paths = torch.where(torch.arange(2 * labels + 1) < 2, emitted[0], NEVER)
-    for t in range(1, log_probs.shape[0]):
-        one, two = (torch.nn.functional.pad(paths, (k, 0), value=NEVER)[:, :-k] for k in (1, 2))
-        ways = torch.stack([paths, one, torch.where(skips, two, NEVER)])
-        paths = torch.where((t < given)[:, None], ways.logsumexp(0) + emitted[t], paths)
-    ends = torch.stack([2 * wanted, (2 * wanted - 1).clamp(min=0)], 1)
-    last = torch.where((torch.arange(2) == 0) | (wanted > 0)[:, None], paths.gather(1, ends), NEVER)
-    losses = -last.logsumexp(1)
-    is_infinite = losses > -NEVER / 2
-    losses = torch.where(is_infinite, 0.0 if zero_infinity else torch.inf, losses)
-    losses = OfLogSoftmax.apply(losses, log_probs, given.where(~is_infinite, 0) if zero_infinity else given)
-    if reduction == MEAN:
-        return (losses / wanted.clamp(min=1)).mean()
-    return losses.sum() if reduction == SUM else losses.squeeze(0) if is_single else losses
 
 
 def multilabel_margin_loss(
@@ -111,39 +65,6 @@ def multilabel_margin_loss(
     if reduction == "none":
         return losses.reshape(x.shape[:-1])
     return losses.sum() if reduction == "sum" else losses.mean()
-
-
-def padded(targets: torch.Tensor, lengths: torch.Tensor, longest: int) -> torch.Tensor:
-    """Labels [n, longest] of such as are one after the other, [sum of lengths]."""
-    places = (lengths.cumsum(0) - lengths)[:, None] + torch.arange(longest)
-    return targets[places.clamp(max=max(targets.numel() - 1, 0))]
-
-
-class OfLogSoftmax(torch.autograd.Function):  # type: ignore[misc]  # torch is not checked
-    """Losses of log_probs [t, n, classes], whose gradient PyTorch takes for one of log_softmax: it adds exp(log_probs).
-
-    The gradient of a loss that is infinite is NaN.
-    """
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(losses: torch.Tensor, log_probs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Passes the losses."""
-        return losses.clone()
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
-        """Keeps all."""
-        ctx.save_for_backward(*inputs)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        """Within each length."""
-        losses, log_probs, lengths = ctx.saved_tensors
-        factor = torch.where(losses.isinf(), torch.nan, gradient)[:, None]
-        is_within = (torch.arange(log_probs.shape[0])[:, None] < lengths)[:, :, None]
-        return gradient, torch.where(is_within, factor * log_probs.exp(), 0.0), None
 
 
 def embedding_renorm_(weight: torch.Tensor, indices: torch.Tensor, max_norm: float, norm_type: float) -> torch.Tensor:
