@@ -23,7 +23,11 @@ def distance(value: torch.Tensor, exact: torch.Tensor, own: torch.Tensor) -> flo
     """
     if value.shape != exact.shape:
         return math.inf
-    value, exact, own = value.double(), exact.double(), own.double().expand_as(exact)
+    value, exact = value.double(), exact.double()
+    far = float((value - exact).norm())
+    if math.isfinite(far):
+        return far
+    own = own.double().expand_as(exact)
     lost = ~exact.isfinite() & ~own.isfinite()
     if bool((lost & value.isfinite()).any()):
         return math.inf

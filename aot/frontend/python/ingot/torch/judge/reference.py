@@ -21,7 +21,7 @@ from ingot.torch.judge.expanded import write
 from ingot.torch.judge.observe import NUMBERS, Graph
 from ingot.torch.judge.part import terms_of
 from ingot.torch.judge.rounded import is_view, moved
-from ingot.torch.judge.wide import run_wide, widened
+from ingot.torch.judge.wide import each_tensor, run_wide, widened
 from ingot.torch.text.loops import Loop, is_of_loop, loops_apart
 
 # Values may have other strides than when they were traced, and nothing is written in place: a copy serves as well.
@@ -92,7 +92,7 @@ class Reference:
         if isinstance(node.target, OpOverload) and node.target.name().startswith(CONTIGUOUS):
             args, kwargs = pytree.tree_map_only(torch.Tensor, torch.Tensor.contiguous, (args, kwargs))
         made = run_wide(torch.reshape if node.target in VIEWS else node.target, args, kwargs, known)
-        made = pytree.tree_map_only(torch.Tensor, torch.Tensor.resolve_conj, made)  # as view_as_real asks for
+        made = each_tensor(torch.Tensor.resolve_conj, made)  # as view_as_real asks for
         is_rounded = isinstance(made, torch.Tensor) and made.is_floating_point()
         if self._noise is None or not is_rounded or is_view(node.target):
             return made

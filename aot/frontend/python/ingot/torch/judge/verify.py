@@ -37,10 +37,8 @@ MOST_OUTPUTS = 4096  # of a bundle
 SEEDS = 2
 OFF = FLOOR / TOLERANCE_FACTOR  # units by which results of single ops may always be off (`part.py`)
 # How a graph is moved, the next where a program is further from exact than rounding took what was before.
-NOISES = [
-    [Noise(seed) for seed in range(SEEDS)],
-    [Noise(seed, OFF, is_measured=True) for seed in range(SEEDS, 2 * SEEDS)],
-]
+OF_UNITS = [Noise(seed) for seed in range(SEEDS)]
+NOISES = [*OF_UNITS, *(Noise(seed, OFF, is_measured=True) for seed in range(SEEDS, 2 * SEEDS))]
 WIDE_NOISES = [Noise(seed, dtype=torch.float64) for seed in range(SEEDS)]
 WIDE_SHARE = 2.0**-16  # of PyTorch's distance from exact in f32, that its own run in f64 may have
 OTHERS = "in f64, where rounding plays no part, the function gives other numbers than what was traced of it"
@@ -79,17 +77,17 @@ class StepJudge:
             noise = _joined([self._distances(self._moved(noise)) for noise in WIDE_NOISES])
             ratios = self._further(self._eager.wide, noise, torch.float64)
         if ratios and self._eager.narrow:
-            noise = _joined([self._far[0], *(self._distances(self._moved(noise)) for noise in NOISES[0])])
+            noise = _joined([self._far[0], *(self._distances(self._moved(noise)) for noise in OF_UNITS)])
             ratios = self._further(self._eager.wide, noise, None)
         return ratios
 
     def further(self) -> Ratios:
         """What of the program is further from exact than rounding takes it, in units of what is allowed."""
         ratios = self.ratios()
-        for noises in NOISES if self.step.way else ():
+        for noise in NOISES if self.step.way else ():
             if all(ratio <= 1 for ratio in ratios.values()):
                 break
-            self._far += [self._distances(self._moved(noise)) for noise in noises]
+            self._far.append(self._distances(self._moved(noise)))
             ratios = self.ratios()
         return {name: ratio for name, ratio in ratios.items() if ratio > 1}
 

@@ -6,7 +6,7 @@ moved. Only numbers that it asks tensors for are the wide ones, as a program com
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -119,14 +119,28 @@ class Wide(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
 
 def run_wide(func: Any, args: Any, kwargs: Mapping[str, Any], made: Any) -> Any:
     """What an op makes of wide operands, in wide types; `made` is, or is like, what it makes in its own."""
-    args, kwargs = pytree.tree_map_only(torch.dtype, _wide_type, (args, dict(kwargs)))
+    if any(isinstance(value, torch.dtype) for value in (*args, *kwargs.values())):
+        args, kwargs = pytree.tree_map_only(torch.dtype, _wide_type, (args, dict(kwargs)))
+    if not any(map(_is_float, args)):
+        args, kwargs = _wide_constants(func, args, kwargs, made)
+    return each_tensor(widened, func(*args, **kwargs))
+
+
+def _wide_constants(func: Any, args: Any, kwargs: Mapping[str, Any], made: Any) -> tuple[Any, Mapping[str, Any]]:
+    """Arguments without floats by which an op makes wide ones where it makes floats."""
     result = next((value for value in pytree.tree_leaves(made) if isinstance(value, torch.Tensor)), None)
-    if result is not None and _is_float(result) and not any(map(_is_float, pytree.tree_leaves((args, kwargs)))):
-        if any(argument.name == "dtype" for argument in getattr(func, "_schema", _NO_SCHEMA).arguments):
-            kwargs = {**kwargs, "dtype": kwargs.get("dtype") or _wide_type(result.dtype)}
-        elif torch.Tag.pointwise in getattr(func, "tags", ()):
-            args = pytree.tree_map_only(torch.Tensor, lambda x: x if x.dtype is torch.bool else x.double(), args)
-    return pytree.tree_map_only(torch.Tensor, widened, func(*args, **kwargs))
+    if result is None or not _is_float(result) or any(map(_is_float, pytree.tree_leaves((args, kwargs)))):
+        return args, kwargs
+    if any(argument.name == "dtype" for argument in getattr(func, "_schema", _NO_SCHEMA).arguments):
+        return args, {**kwargs, "dtype": kwargs.get("dtype") or _wide_type(result.dtype)}
+    if torch.Tag.pointwise in getattr(func, "tags", ()):
+        args = pytree.tree_map_only(torch.Tensor, lambda x: x if x.dtype is torch.bool else x.double(), args)
+    return args, kwargs
+
+
+def each_tensor(change: Callable[[torch.Tensor], torch.Tensor], made: Any) -> Any:
+    """What an op made, each of its tensors changed; most ops make one."""
+    return change(made) if isinstance(made, torch.Tensor) else pytree.tree_map_only(torch.Tensor, change, made)
 
 
 class _NO_SCHEMA:
