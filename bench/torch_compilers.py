@@ -3,7 +3,8 @@
 Each of a model's contestants trains it in a process that finds nothing on disk, then in one that finds what the first
 left. `torch.compile` is given the model and the optimizer's step; `torch.compiler.precompile` the loss and its
 gradients, saved by the first process and loaded by the second, as it takes no optimizer; `ingot.torch.compile` the
-whole step. Seconds pass from when the model is made to the end of the second step. Milliseconds are medians of steps after that, of contestants in turn. One thread; a quiet machine is wanted.
+whole step. Seconds pass from when the model is made to the end of the second step. Milliseconds are medians of steps
+after that, of contestants in turn. One thread; a quiet machine is wanted.
 """
 
 from __future__ import annotations
