@@ -251,6 +251,13 @@ def modes_around_are_seen() -> None:
     ]
 
 
+@canary("is_profiled")
+def profilers_are_seen() -> None:
+    assert not modes.is_profiled()
+    with torch.profiler.profile():
+        assert modes.is_profiled()
+
+
 @canary("without_mkldnn")
 def mkldnn_is_left_out() -> None:
     before = torch._C._get_mkldnn_enabled()

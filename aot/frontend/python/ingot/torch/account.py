@@ -24,7 +24,7 @@ class Account:
         self.contents = ""  # what the program holds, reads and watches
         self.part = ""  # what was compared, if not all was
         self.seconds: dict[str, float] = {}
-        self._step = step
+        self.step = step
 
     @property
     def whole_s(self) -> float:
@@ -34,14 +34,14 @@ class Account:
     @contextmanager
     def doing(self, what: str) -> Iterator[None]:
         """Measures `what` is done, such as "tracing"; logs it once it is."""
-        with _shown(f"{self._step}: {what}"), metrics.timed(metrics.OF_STEPS[what]):
+        with _shown(f"{self.step}: {what}"), metrics.timed(metrics.OF_STEPS[what]):
             began = time.perf_counter()
             yield
         took = time.perf_counter() - began
         self.seconds[what] = self.seconds.get(what, 0.0) + took
-        LOG.info("%s: %s took %.2f s (%s)", self._step, what, took, self.why)
+        LOG.info("%s: %s took %.2f s (%s)", self.step, what, took, self.why)
         if self.part:
-            LOG.info("%s: %s", self._step, self.part)
+            LOG.info("%s: %s", self.step, self.part)
 
     def __str__(self) -> str:
         """One line: why it was made, where from, the seconds, and what it holds."""

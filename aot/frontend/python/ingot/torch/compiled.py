@@ -234,6 +234,15 @@ class CompiledStep(Substituted):
         lines += [f"  {i}. {account}" for i, account in enumerate(self._runs.accounts, 1)]
         return "\n".join([*lines, *self._left.lines()])
 
+    def roofline(self) -> str:
+        """What bounds the kernels of the last program: the machine's peaks, then each kernel's time, GFLOP/s, GB/s.
+
+        Takes some seconds, as it compiles and measures on random inputs. Raises RuntimeError before the first call.
+        """
+        if not self._runs.latest:
+            raise RuntimeError(f"{self._name} has no program yet: call it once, then ask for the roofline")
+        return self._runs.latest.source.roofline(self._options.threads)
+
 
 class PyTorchsStep(CompiledStep):
     """A step that is not compiled: it has what a compiled one has, and calls the function."""

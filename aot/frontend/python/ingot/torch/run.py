@@ -10,25 +10,26 @@ from typing import Any, Literal, get_args
 
 import torch
 
-from ingot import cache
 from ingot._engine import Error
 from ingot.compiler import Math
 from ingot.session import Session
 from ingot.torch.account import Account
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.torch_internals import pytree, same_settings
+from ingot.torch.base.torch_internals.modes import is_profiled
 from ingot.torch.buckets import Buckets
 from ingot.torch.numbers.index_checks import INDICES_WITHIN
 from ingot.torch.program import Program
 from ingot.torch.python_state.aliases import refuse_arguments
 from ingot.torch.running.apart import Apart
 from ingot.torch.running.captured import Captured
-from ingot.torch.running.feed import Feed
+from ingot.torch.running.feed import Feed, profiled
 from ingot.torch.running.guard import Guard
 from ingot.torch.running.live import Live
 from ingot.torch.running.python_numbers import PythonNumbers
 from ingot.torch.running.random_keys import RandomKeys
 from ingot.torch.running.results import Results
+from ingot.torch.running.source import Source
 from ingot.torch.text.emit import HELD
 from ingot.torch.tracing.kept_gradients import LiveGradients
 from ingot.torch.tracing.state import stored
@@ -71,6 +72,12 @@ class Options:
         if self.buckets and not self.verify:
             raise ValueError("steps with buckets are compared with PyTorch's: leave verify on")
 
+    def of_bundle(self, entry: str) -> dict[str, Any]:
+        """The options of `ingot.compile`."""
+        wanted = {"memory_limit": self.memory_limit, "micro_batches": self.micro_batches}
+        memory = {name: {entry: value} for name, value in wanted.items() if value is not None}
+        return {"target": self.target, "math": self.math, **memory}
+
 
 class Departed(Exception):
     """A program was run where values that Python asked for were others than when it was traced: it changed nothing."""
@@ -104,10 +111,9 @@ class Run:
         self.differing: list[Shapes] = []  # those for which it is not what PyTorch does
         self._is_padded = options.buckets is not None
         self._program, self._subject = program, program.subjects[ENTRY]
-        wanted = {"memory_limit": options.memory_limit, "micro_batches": options.micro_batches}
-        memory: Any = {name: {ENTRY: value} for name, value in wanted.items() if value is not None}
         checks = {f"{INDICES_WITHIN}{i}": text for i, text in enumerate(program.checks[ENTRY])}
-        self._bundle = cache.compiled(program.texts | checks, options.target, **memory, math=options.math)
+        self.source = Source(ENTRY, program.texts | checks, options.of_bundle(ENTRY))
+        self._bundle = self.source.bundle()
         self._tensors = self._subject.state.tensors | random.tensors
         self._random, self._generators = random, program.generators[ENTRY]
         modules = (module for model in self._subject.state.models.values() for module in model.modules())
@@ -203,7 +209,8 @@ class Run:
         if self._generators:
             self._random.begin_call(self._generators)
         self._live.take_in()
-        outputs = self._feed(arguments, are_taken)
+        run = profiled(self._feed, self.account.step) if is_profiled() else self._feed
+        outputs = run(arguments, are_taken)
         self._live.written()
         if self._is_more:
             self._end(outputs, missing)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch.profiler import record_function
 
 from ingot.session import Session
 from ingot.torch.base.torch_internals import likeness
@@ -69,6 +70,16 @@ class Feed:
         if not self._call.run(tensors, tuple(outputs.values())):
             raise IndicesOutside
         return outputs
+
+
+def profiled(feed: Feed, step: str) -> Callable[[Tensors, bool], dict[str, torch.Tensor]]:
+    """The same, as an event that PyTorch's profilers show."""
+
+    def run(tensors: Tensors, are_taken: bool) -> dict[str, torch.Tensor]:
+        with record_function(f"ingot: {step}"):
+            return feed(tensors, are_taken)
+
+    return run
 
 
 def _plain(tensor: torch.Tensor) -> torch.Tensor:

@@ -51,3 +51,8 @@ def without_mkldnn() -> Iterator[None]:
         yield
     finally:
         torch._C._set_mkldnn_enabled(before)
+
+
+def is_profiled() -> bool:
+    """Whether a profiler of PyTorch's records what this thread does."""
+    return bool(torch.autograd._profiler_enabled())
