@@ -166,6 +166,15 @@ def resized(device: Any) -> Any:
     return x, part, turned, like, part.resize_(3), torch.tensor([*x.stride(), *part.shape])
 
 
+def calls_that_are_alike(device: Any) -> Any:
+    x, y, z = (tensor(device, 3) * i for i in (1, 2, 3))
+    made = [torch.add(x, y, out=x), torch.add(x, y, out=z), x.add_(x), x.add_(y)]  # one layout, other tensors
+    whole = tensor(device, 2, 3)
+    rows = [torch.add(whole[0], whole[1], out=whole[0]), torch.add(x, y, out=whole[1])]
+    signs = [torch.full((2,), zero, device=device) for zero in (0.0, -0.0)]
+    return made, x, z, rows, whole, [sign.signbit() for sign in signs], x * True, x * 1, x * 1.0
+
+
 def set_to_another(device: Any) -> Any:
     x, whole, some, nothing = tensor(device, 3, 4), tensor(device, 2), tensor(device, 2), tensor(device, 2)
     whole.set_(x).mul_(2)
@@ -255,6 +264,20 @@ def copied(device: Any) -> Any:
     return layer(tensor(device, 1, 3)), other(tensor(device, 1, 3))
 
 
+def copied_with_views(device: Any) -> Any:
+    x = tensor(device, 2, 3)
+    row, x.name_of_mine = x[0], ["kept"]
+    others = copy.deepcopy([x, row, x])
+    assert others[0] is others[2] and others[0].name_of_mine == ["kept"] != x.name_of_mine.clear()
+    others[1].mul_(2)
+    parameter, leaf = nn.Parameter(tensor(device, 3)), tensor(device, 3).requires_grad_()
+    (parameter * leaf).sum().backward()
+    with pytest.raises(RuntimeError, match="graph leaves"):
+        copy.deepcopy(parameter * 2)
+    assert copy.deepcopy(parameter).grad is None
+    return x, others, copy.deepcopy(leaf).grad
+
+
 def values_that_decide_shapes(device: Any) -> Any:
     x = tensor(device, 5)
     repeats = torch.arange(5, device=device)
@@ -307,7 +330,8 @@ SAME = [
         recurrent,
     ),
     *(without_autograd, batch_normalised),
-    *(attention_and_dropout, embedding, channels_last, lists_of_tensors, copied, values_that_decide_shapes),
+    *(attention_and_dropout, embedding, channels_last, lists_of_tensors, copied, copied_with_views),
+    *(values_that_decide_shapes, calls_that_are_alike),
 ]
 
 
@@ -356,6 +380,17 @@ def test_text() -> None:
     assert lazy.samples("ExecuteTime") == 0
     with pytest.raises(TypeError, match="a tensor of cpu waits for nothing"):
         lazy.text(torch.ones(1))
+
+
+def test_calls_of_one_kind_are_planned_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def recorded() -> None:
+        x = tensor(DEVICE, 3, 4)
+        y = F.linear(x[1:].relu(), tensor(DEVICE, 5, 4), tensor(DEVICE, 5)).add_(0.5, alpha=2)
+        torch.cat([y, y.view(5, 2).t()], 0).sum(1, keepdim=True).div_(7.0)
+
+    recorded()
+    monkeypatch.setattr("ingot.torch.lazy.record.plan_of", None)  # PyTorch is not asked again
+    recorded()
 
 
 def test_dead_tensors_are_no_results() -> None:
@@ -508,6 +543,8 @@ def test_an_optimizer_made_before_the_model_moves_trains_it() -> None:
 def test_tensors_of_the_processor_are_refused() -> None:
     with pytest.raises(RuntimeError, match=r"aten::add is given a tensor of shape \[3\] that is on cpu"):
         tensor(DEVICE, 3) + tensor("cpu", 3)
+    with pytest.raises(RuntimeError, match=r"aten::add_ is to change a tensor of the processor .* y\.cpu\(\)"):
+        tensor("cpu", 1)[0].add_(tensor(DEVICE, 1)[0])
     with pytest.raises(TypeError, match=r"use Tensor\.cpu\(\)"):
         tensor(DEVICE, 3).numpy()
 

@@ -367,16 +367,25 @@ def backends_are_made() -> None:
     torch.testing.assert_close(x.grad, torch.ones(2).cos())
 
 
-@canary("DeviceGuard ImperativeEngine PRIVATE_DEVICE set_engine set_up_device wrapper dispatch_keys without_keys")
+@canary("DeviceGuard ImperativeEngine PRIVATE_DEVICE set_engine set_up_device dispatch_keys without_keys")
 def a_device_is_made() -> None:
     x = torch.ones(2, device=ingot.torch.device(), requires_grad=True)
     (x * 2).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
     assert issubclass(type(torch.autograd.Variable._execution_engine), devices.ImperativeEngine)
     assert str(devices.PRIVATE_DEVICE).lower() == "devicetype.ingot" and callable(devices.set_engine)
-    assert callable(devices.set_up_device) and callable(fake_tensors.wrapper) and devices.DeviceGuard
+    assert callable(devices.set_up_device) and devices.DeviceGuard
     with torch.autocast("cpu"), devices.without_keys(devices.dispatch_keys("AutocastCPU")):
         assert torch.mm(torch.ones(2, 2), torch.ones(2, 2)).dtype is torch.float32
+
+
+@canary("make_wrapper wrapper")
+def tensors_without_memory_are_made() -> None:
+    like = torch.ones(2, 3).t()
+    place = like.shape, like.stride(), 4, None, like.dtype, torch.strided, torch.device("cpu")
+    positional = fake_tensors.make_wrapper(torch.Tensor, *place)
+    for made in (fake_tensors.wrapper(torch.Tensor, like, storage_offset=4), positional):
+        assert (made.shape, made.stride(), made.storage_offset(), made.dtype) == (*place[:3], like.dtype)
 
 
 @canary("rebuild_parameter rebuild_tensor")

@@ -13,9 +13,11 @@ import ingot.torch.text.aten  # noqa: F401  (fills the table)
 from ingot.stablehlo import TensorType
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.torch_internals.ops import OpOverload, has_kernel
-from ingot.torch.lazy.tape import Op, Ref, frozen, mapped, ref
+from ingot.torch.lazy.listing import Op
+from ingot.torch.lazy.memory import Layout
+from ingot.torch.lazy.tape import PLANS, Ref, frozen, mapped, ref
 from ingot.torch.text.decompositions import decompositions
-from ingot.torch.text.dtypes import TORCH_DTYPES, type_of
+from ingot.torch.text.dtypes import dtype_name, type_of
 from ingot.torch.text.lowering import TABLE, overload_name
 
 # Ops as they were called, with the types of their tensors, that turned out to have no row.
@@ -50,13 +52,13 @@ def is_refused(op: OpOverload, args: Any, kwargs: Any) -> bool:
     return op in REFUSED and _signature((args, kwargs), type_of, torch.Tensor) in REFUSED[op]
 
 
-def refuse(op: Op, types: Sequence[TensorType], lower: Callable[[Op, list[torch.Tensor], list[int]], Any]) -> bool:
+def refuse(op: Op, layouts: Sequence[Layout], lower: Callable[[Op, list[torch.Tensor], list[int]], Any]) -> bool:
     """Whether an op of a tape, alone, cannot be lowered; then it is noted."""
     tensors: list[torch.Tensor] = []
 
     def stand_in(value: Ref) -> Ref:
-        type_ = types[value.number]
-        tensors.append(torch.empty(type_.shape, dtype=TORCH_DTYPES[type_.dtype]))
+        layout = layouts[value.number]
+        tensors.append(torch.empty(layout.shape, dtype=layout.dtype))
         return ref(len(tensors) - 1)
 
     args, kwargs = mapped((op.args, op.kwargs), stand_in, Ref)
@@ -66,9 +68,17 @@ def refuse(op: Op, types: Sequence[TensorType], lower: Callable[[Op, list[torch.
     try:
         lower(replace(op, args=args, kwargs=kwargs, results=results), tensors, made)
     except TraceError:
-        REFUSED.setdefault(op.function, set()).add(_signature((op.args, op.kwargs), lambda r: types[r.number], Ref))
+        signature = _signature((op.args, op.kwargs), lambda r: _type(layouts[r.number]), Ref)
+        REFUSED.setdefault(op.function, set()).add(signature)
+        plans = PLANS.get(op.function, {})
+        for key in [key for key, plan in plans.items() if plan is op.plan]:
+            del plans[key]
         return True
     return False
+
+
+def _type(layout: Layout) -> TensorType:
+    return TensorType(dtype_name(layout.dtype), tuple(layout.shape))
 
 
 def _signature(call: Any, type_: Callable[[Any], TensorType], of: type) -> Any:

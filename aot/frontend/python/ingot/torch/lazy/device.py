@@ -12,7 +12,7 @@ from ingot.torch.base.torch_internals.ops import OpOverload, all_op_names, has_k
 from ingot.torch.lazy import autocast
 from ingot.torch.lazy.composed import DIFFERENTIATED
 from ingot.torch.lazy.host import copy_into
-from ingot.torch.lazy.ops import call
+from ingot.torch.lazy.ops import way
 from ingot.torch.lazy.raised import Engine, Guard
 from ingot.torch.lazy.tensor import DEVICE
 
@@ -95,7 +95,7 @@ def _factories() -> list[OpOverload]:
 
 
 def _make(op: OpOverload, *args: Any, **kwargs: Any) -> Any:
-    return call(op, args, kwargs)
+    return way(op)(op, args, kwargs)
 
 
 def _copy_from(source: torch.Tensor, tensor: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:

@@ -10,11 +10,12 @@ from ingot.torch.base import metrics
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import user_place
 from ingot.torch.base.torch_internals.ops import OpOverload
-from ingot.torch.lazy.memory import packed, view_like
-from ingot.torch.lazy.record import Args, Kwargs, aten, placed, record, seen_of, tensors_in
+from ingot.torch.lazy.memory import Layout, Memory, layout_of, packed, view_like
+from ingot.torch.lazy.plans import Args, Kwargs, placed
+from ingot.torch.lazy.record import MOST, aten, record, seen_of, tensors_in
 from ingot.torch.lazy.recorder import RECORDER
-from ingot.torch.lazy.tape import mapped
-from ingot.torch.lazy.tensor import DEVICE, LazyTensor, on_device
+from ingot.torch.lazy.tape import frozen, mapped
+from ingot.torch.lazy.tensor import DEVICE, LazyTensor, on_device, tensor_of
 
 # Random ops that look at the type and the shape of their tensors alone; so do all that have no tensor.
 DRAWN_IN_PLACE = {
@@ -23,6 +24,8 @@ DRAWN_IN_PLACE = {
 }
 DRAWN_ALIKE = {"rand_like", "randn_like", "randint_like"}
 UNUSED = ("pin_memory", "non_blocking", "layout")  # by a copy
+
+EMPTY: dict[Any, Layout] = {}  # the layout of what a call of an op that makes empty memory gives
 
 
 def draw(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
@@ -38,8 +41,18 @@ def draw(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
 
 def empty(op: OpOverload, args: Args, kwargs: Kwargs) -> LazyTensor:
     """Memory without values."""
-    like = packed(op(*mapped(args, seen_of), **placed(kwargs, "meta")))
-    return on_device(torch.empty_strided(like.shape, like.stride(), dtype=like.dtype))
+    key = (op, frozen(mapped(args, _form)), frozen(kwargs))
+    layout = EMPTY.get(key)
+    if layout is None:
+        layout = layout_of(packed(op(*mapped(args, seen_of), **placed(kwargs, "meta"))))
+        if len(EMPTY) >= MOST:
+            EMPTY.clear()
+        EMPTY[key] = layout
+    return tensor_of(Memory(layout, torch.empty_strided(layout.shape, layout.stride, dtype=layout.dtype)), layout)
+
+
+def _form(tensor: LazyTensor) -> Layout:
+    return tensor.form
 
 
 def run_by_torch(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
@@ -62,7 +75,7 @@ def run_by_torch(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
                 return operands[key]
             if seen.untyped_storage()._cdata == x.untyped_storage()._cdata:
                 memory = operands[key].memory
-                return LazyTensor(memory, view_like(memory.whole, x))
+                return tensor_of(memory, layout_of(x))
         return on_device(x.clone() if x._is_zerotensor() else x)
 
     return mapped(made, wrapped)
@@ -82,9 +95,9 @@ def copy_into(tensor: torch.Tensor, source: torch.Tensor, non_blocking: bool = F
         return tensor.copy_(source.bytes)
     if isinstance(source, LazyTensor):
         return record_or_run(aten.copy_.default, (tensor, source), {})
-    if tensor.memory.tape is RECORDER.tape:
+    if tensor.memory.tape_id == RECORDER.tape.id:
         return record(aten.copy_.default, (tensor, on_device(source.detach().clone())), {})
-    view_like(tensor.memory.known(), tensor.seen).copy_(source.detach())
+    view_like(tensor.memory.known(), tensor.form).copy_(source.detach())
     return tensor
 
 
@@ -100,8 +113,8 @@ def converted(tensor: torch.Tensor, *, device: torch.device | None = None, **opt
 
 def same(tensor: LazyTensor) -> LazyTensor:
     """Another tensor of the same value and memory: ``detach()``."""
-    other = LazyTensor(tensor.memory, tensor.seen.detach())
-    other.value = tensor.value
+    other = tensor_of(tensor.memory, tensor.form)
+    other.tape_id, other.number = tensor.tape_id, tensor.number
     return other
 
 

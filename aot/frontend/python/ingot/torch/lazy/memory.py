@@ -1,4 +1,4 @@
-"""The memory that lazy tensors share."""
+"""The memory that lazy tensors share, and where in it a tensor has its elements."""
 
 from __future__ import annotations
 
@@ -9,26 +9,64 @@ import torch
 
 from ingot.torch.base.torch_internals.ops import is_non_overlapping_and_dense_or_false, neg_view
 
+UNKNOWN = -1  # the number of no tape
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """Where a tensor has its elements in a memory; equal layouts are one object while they are in use."""
+
+    shape: torch.Size
+    stride: tuple[int, ...]
+    offset: int  # in elements
+    dtype: torch.dtype
+    is_conj: bool
+    is_neg: bool
+
+    def bare(self) -> torch.Tensor:
+        """A new tensor of this shape and these strides on PyTorch's device meta, where tensors have no bytes."""
+        return torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="meta")
+
+
+layout = functools.lru_cache(100_000)(Layout)
+
+
+def layout_of(tensor: torch.Tensor) -> Layout:
+    """The layout of a tensor."""
+    return layout(
+        tensor.shape, tensor.stride(), tensor.storage_offset(), tensor.dtype, tensor.is_conj(), tensor.is_neg()
+    )
+
 
 class Memory:
     """Memory that a tensor was made with and that its views share.
 
-    `whole` is the tensor that covers all of it, on PyTorch's device meta, where tensors have no bytes; `data` is the
-    same with its bytes, where they are known. What a tape reads or makes has a number there; what it writes has its
-    bytes when the tape has run.
+    `layout` is that of the tensor that covers all of it; `data` has its bytes, where they are known. What a tape reads
+    or makes has a number there; what it writes has its bytes when the tape has run.
     """
 
-    __slots__ = ("__weakref__", "data", "is_written", "number", "tape", "whole")
+    __slots__ = ("__weakref__", "_whole", "data", "is_written", "layout", "number", "tape_id")
 
-    def __init__(self, whole: torch.Tensor, data: torch.Tensor | None = None) -> None:
-        self.whole, self.data = whole, data
-        self.tape: object = None  # that knows it
+    def __init__(self, layout: Layout, data: torch.Tensor | None = None) -> None:
+        self.layout, self.data = layout, data
+        self.tape_id = UNKNOWN  # of the tape that has the number
         self.number = 0
-        self.is_written = False
+        self.is_written = False  # by that tape
+        self._whole: torch.Tensor | None = None
 
-    def place(self, tape: object, number: int) -> None:
-        """Says where a tape has it."""
-        self.tape, self.number, self.is_written = tape, number, False
+    @property
+    def whole(self) -> torch.Tensor:
+        """The tensor that covers it, on PyTorch's device meta; all views that PyTorch is shown share its storage."""
+        if self._whole is None:
+            self._whole = self.layout.bare()
+        return self._whole
+
+    def grow(self, data: torch.Tensor) -> None:
+        """Becomes longer memory of one dimension, with all views of it."""
+        storage = self.whole.untyped_storage()
+        storage.resize_(data.numel() * data.dtype.itemsize)
+        self._whole = torch.empty(0, dtype=data.dtype, device="meta").set_(storage, 0, data.shape, data.stride())
+        self.layout, self.data = layout_of(data), data
 
     def known(self) -> torch.Tensor:
         """Its bytes.
@@ -42,47 +80,16 @@ class Memory:
 
 def packed(tensor: torch.Tensor) -> torch.Tensor:
     """A tensor that covers its memory: itself, or a copy where it has gaps or shares elements."""
-    covers = tensor.storage_offset() == 0 and is_non_overlapping_and_dense_or_false(tensor)
-    return tensor if covers else tensor.contiguous()
+    if tensor.storage_offset() == 0 and (tensor.is_contiguous() or is_non_overlapping_and_dense_or_false(tensor)):
+        return tensor
+    return tensor.contiguous()
 
 
-def bare(tensor: torch.Tensor) -> torch.Tensor:
-    """A tensor without bytes that lies as a packed one does."""
-    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
-
-
-def view_like(memory: torch.Tensor, view: torch.Tensor) -> torch.Tensor:
-    """What a view of one memory is in another memory."""
+def view_like(memory: torch.Tensor, view: Layout) -> torch.Tensor:
+    """A view of a tensor's memory."""
     seen = torch.empty(0, dtype=view.dtype, device=memory.device).set_(
-        memory.untyped_storage(), view.storage_offset(), view.shape, view.stride()
+        memory.untyped_storage(), view.offset, view.shape, view.stride
     )
-    if view.is_conj():
+    if view.is_conj:
         seen = torch.conj(seen)
-    return neg_view(seen) if view.is_neg() else seen
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Layout:
-    """How a tensor lies, wherever it starts; there is one of each, but for those that were not met for long."""
-
-    shape: torch.Size
-    stride: tuple[int, ...]
-    dtype: torch.dtype
-    is_conj: bool
-    is_neg: bool
-
-
-_layout = functools.lru_cache(100_000)(Layout)
-
-
-def layout_of(tensor: torch.Tensor) -> Layout:
-    """The layout of a tensor."""
-    return _layout(tensor.shape, tensor.stride(), tensor.dtype, tensor.is_conj(), tensor.is_neg())
-
-
-def lies_alike(x: torch.Tensor, y: torch.Tensor) -> bool:
-    """Whether two tensors have their elements at the same places of a memory."""
-    if x is y:
-        return True
-    mine, other = ((t.shape, t.stride(), t.storage_offset(), t.dtype, t.is_conj(), t.is_neg()) for t in (x, y))
-    return mine == other
+    return neg_view(seen) if view.is_neg else seen

@@ -5,34 +5,51 @@ So a step is compiled once for all of them. Other numbers, as exponents and boun
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from ingot.torch.base.torch_internals.ops import OpOverload
-from ingot.torch.lazy.record import Args, Kwargs, aten
-from ingot.torch.lazy.tensor import LazyTensor, of_memory
+from ingot.torch.lazy.memory import Layout, layout_of
+from ingot.torch.lazy.plans import Args, Kwargs
+from ingot.torch.lazy.record import record
+from ingot.torch.lazy.tape import Number
+from ingot.torch.lazy.tensor import LazyTensor
 
+aten = torch.ops.aten
 Call = tuple[OpOverload, Args, Kwargs]
 COMPUTED_IN = {torch.float32, torch.float64, torch.int32, torch.int64}
 
 
-def numbers_apart(op: OpOverload, args: Args, kwargs: Kwargs) -> Call:
-    """A call that means the same, with numbers as tensors where its op is in the table."""
-    rule = RULES.get(op._opname.removesuffix("_"))
-    return (rule and "out" not in kwargs and rule(op, *args, **kwargs)) or (op, args, kwargs)
-
-
-def _input(number: Any, *operands: Any) -> LazyTensor | None:
-    """A number as a tensor, in the type that an op computes in with it; None where it is not one."""
-    if type(number) not in (int, float) or not isinstance(operands[0], LazyTensor):
+def _input(value: Any, *operands: Any) -> Number | None:
+    """A number as an operand, in the type that an op computes in with it; None where it is not one."""
+    if type(value) not in (int, float) or not isinstance(operands[0], LazyTensor):
         return None
-    typed = [x.seen if isinstance(x, LazyTensor) else x for x in operands]
+    form = _number_form(*map(_kind, operands))
+    return None if form is None else Number(form, _data(value, form.dtype, repr(value)))
+
+
+def _kind(operand: Any) -> Layout | type:
+    """What the type of a result depends on."""
+    if isinstance(operand, LazyTensor):
+        return operand.form
+    return layout_of(operand) if isinstance(operand, torch.Tensor) else type(operand)
+
+
+@functools.lru_cache(100_000)
+def _number_form(*operands: Layout | type) -> Layout | None:
+    """The layout of a number of the type that an op computes in with some layouts and types of numbers."""
+    typed = [x.bare() if isinstance(x, Layout) else x() for x in operands]
     dtype = torch.result_type(*typed) if len(typed) == 2 else typed[0].dtype
-    if dtype not in COMPUTED_IN:
-        return None
-    return of_memory(torch.empty((), dtype=dtype, device="meta"), torch.tensor(number, dtype=dtype))
+    return layout_of(torch.empty((), dtype=dtype, device="meta")) if dtype in COMPUTED_IN else None
+
+
+@functools.lru_cache(1000)
+def _data(value: float, dtype: torch.dtype, _: str) -> torch.Tensor:
+    """A number as a tensor; its text tells 1 from 1.0, and 0.0 from -0.0."""
+    return torch.tensor(value, dtype=dtype)
 
 
 def _of_tensors(op: OpOverload) -> OpOverload:
@@ -45,7 +62,7 @@ def _sum(op: OpOverload, x: Any, y: Any, alpha: Any = 1) -> Call | None:
         number = _input(y * alpha, x, y)
         return None if number is None else (_of_tensors(op), (x, number), {})
     factor = None if alpha == 1 else _input(alpha, x, y)
-    return None if factor is None else (op, (x, aten.mul.Tensor(y, factor)), {})
+    return None if factor is None else (op, (x, record(aten.mul.Tensor, (y, factor), {})), {})
 
 
 def _reversed_difference(op: OpOverload, x: Any, y: Any, alpha: Any = 1) -> Call | None:
@@ -61,7 +78,7 @@ def _product(op: OpOverload, x: Any, y: Any, **rounding: Any) -> Call | None:
 
 def _sum_of_products(op: OpOverload, x: Any, a: Any, b: Any, *, value: Any = 1) -> Call | None:
     factor = None if value == 1 else _input(value, x, a)
-    return None if factor is None else (op, (x, aten.mul.Tensor(a, factor), b), {})
+    return None if factor is None else (op, (x, record(aten.mul.Tensor, (a, factor), {}), b), {})
 
 
 def _between(op: OpOverload, x: Any, end: Any, weight: Any) -> Call | None:

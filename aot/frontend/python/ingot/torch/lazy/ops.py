@@ -10,10 +10,11 @@ import torch
 
 from ingot.torch.base.torch_internals.ops import OpOverload, is_empty
 from ingot.torch.lazy.composed import COMPOSED
-from ingot.torch.lazy.coverage import has_row, is_composite, is_refused, pure_form
-from ingot.torch.lazy.host import converted, copy_into, draw, empty, number, run_by_torch, same
-from ingot.torch.lazy.numbers import numbers_apart
-from ingot.torch.lazy.record import Args, Kwargs, aten, placed, record, strided
+from ingot.torch.lazy.coverage import has_row, is_composite, pure_form
+from ingot.torch.lazy.host import converted, copy_into, draw, empty, number, record_or_run, run_by_torch, same
+from ingot.torch.lazy.numbers import RULES
+from ingot.torch.lazy.plans import Args, Kwargs, placed
+from ingot.torch.lazy.record import aten, record, strided, turned
 from ingot.torch.lazy.resize import emptied, fit_outputs, resize, resize_as, set_to
 from ingot.torch.lazy.tensor import LazyTensor, on_device
 from ingot.torch.text.decompositions import decompositions
@@ -45,13 +46,8 @@ SPECIAL: dict[OpOverload, Callable[..., Any]] = {
 OF_UNKNOWN_SHAPE = {aten.multilabel_margin_loss_forward.default, aten.repeat_interleave.Tensor}
 
 
-def call(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
-    """Does an op."""
-    return _way(op)(op, args, kwargs)
-
-
 @functools.cache
-def _way(op: OpOverload) -> Way:
+def way(op: OpOverload) -> Way:
     """How an op is done."""
     if op in SPECIAL:
         return lambda op, args, kwargs: SPECIAL[op](*args, **kwargs)
@@ -63,16 +59,18 @@ def _way(op: OpOverload) -> Way:
         return _each
     if torch.Tag.nondeterministic_seeded in op.tags:
         return draw
+    if torch.Tag.inplace_view in op.tags:
+        return turned
     if op in OF_UNKNOWN_SHAPE or not has_row(op):
         return run_by_torch
-    return _recorded_into if any(argument.is_out for argument in op._schema.arguments) else _recorded
+    if any(argument.is_out for argument in op._schema.arguments):
+        return _recorded_into
+    return _recorded_with_numbers if op._opname.removesuffix("_") in RULES else record_or_run
 
 
-def _recorded(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
-    if is_refused(op, args, kwargs):
-        return run_by_torch(op, args, kwargs)
+def _recorded_with_numbers(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     try:
-        return record(*numbers_apart(op, args, kwargs))
+        return record(*(RULES[op._opname.removesuffix("_")](op, *args, **kwargs) or (op, args, kwargs)))
     except NotImplementedError:
         return run_by_torch(op, args, kwargs)
 
@@ -82,12 +80,12 @@ def _recorded_into(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
         fit_outputs(op, args, kwargs)
     except NotImplementedError:  # shapes depend on values
         return run_by_torch(op, args, kwargs)
-    return _recorded(op, args, kwargs)
+    return record_or_run(op, args, kwargs)
 
 
 def _batch_norm(x: torch.Tensor, *args: Any) -> Any:
     """Batch normalization; the saved statistics are empty in evaluation, as on the processor and not on meta."""
-    results = _recorded(aten._native_batch_norm_legit.default, (x, *args), {})
+    results = record_or_run(aten._native_batch_norm_legit.default, (x, *args), {})
     return results if args[4] else (results[0], x.new_empty(0), x.new_empty(0))
 
 
@@ -102,4 +100,4 @@ def _each(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     return None
 
 
-LazyTensor.dispatch = staticmethod(call)
+LazyTensor.way = staticmethod(way)

@@ -18,8 +18,9 @@ from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import only_trace_errors
 from ingot.torch.base.replacements import exclusive, working_for_tracer
 from ingot.torch.lazy.coverage import refuse
+from ingot.torch.lazy.listing import Listing, Op
 from ingot.torch.lazy.memory import Memory
-from ingot.torch.lazy.tape import Key, Op, Ref, Tape, mapped
+from ingot.torch.lazy.tape import Key, Ref, Tape, mapped
 from ingot.torch.numbers.index_checks import with_checks
 from ingot.torch.program import ROUNDS
 from ingot.torch.text.emit import Way, emit
@@ -42,13 +43,13 @@ def program_of(tape: Tape, results: Sequence[Memory]) -> Program:
     if key in PROGRAMS:
         metrics.count(metrics.CACHED)
         return PROGRAMS[key]
-    numbers = [number for number, _ in tape.inputs]
-    graph = graph_of(tape.ops, numbers, [memory.number for memory in results], tape.strides)
+    listing = Listing(tape.calls)
+    graph = graph_of(listing.ops, listing.inputs, [memory.number for memory in results], listing.strides)
     try:
         with metrics.timed(metrics.COMPILE):
-            program = PROGRAMS[key] = compiled(graph, [data for _, data in tape.inputs])
+            program = PROGRAMS[key] = compiled(graph, tape.inputs)
     except TraceError:
-        missing = [op for op in tape.ops if refuse(op, tape.types, lowered_alone)]
+        missing = [op for op in listing.ops if refuse(op, listing.layouts, lowered_alone)]
         if not missing:
             raise
         for op in missing:
@@ -69,7 +70,7 @@ def graph_of(
         made = graph.call_function(op.function, args, kwargs)
         for i, number in enumerate(op.results):
             if number is not None:
-                nodes[number] = graph.call_function(operator.getitem, (made, i)) if op.is_tuple else made
+                nodes[number] = graph.call_function(operator.getitem, (made, i)) if op.plan.is_tuple else made
                 if number in strides:
                     nodes[number] = graph.call_function(laid_out, (nodes[number], strides[number]))
     graph.output([nodes[number] for number in results])

@@ -9,6 +9,7 @@ import torch
 
 from ingot.torch.base import metrics
 from ingot.torch.base.replacements import is_tracer
+from ingot.torch.lazy.memory import UNKNOWN
 from ingot.torch.lazy.programs import program_of
 from ingot.torch.lazy.tape import Tape
 
@@ -27,14 +28,14 @@ class Recorder:
         if not results:
             return
         for memory in results:
-            memory.data, memory.tape = None, None
+            memory.data, memory.tape_id = None, UNKNOWN
         program = program_of(tape, results)
         with metrics.timed(metrics.EXECUTE):
-            made = program([data for _, data in tape.inputs])
+            made = program(tape.inputs)
         for memory, data in zip(results, made, strict=True):
-            whole = memory.whole
-            if data.stride() != whole.stride():
-                data = torch.empty_strided(whole.shape, whole.stride(), dtype=whole.dtype).copy_(data)
+            layout = memory.layout
+            if data.stride() != layout.stride:
+                data = torch.empty_strided(layout.shape, layout.stride, dtype=layout.dtype).copy_(data)
             memory.data = data
 
 

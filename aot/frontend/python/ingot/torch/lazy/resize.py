@@ -8,11 +8,12 @@ from typing import Any
 import torch
 
 from ingot.torch.base.torch_internals.ops import OpOverload
-from ingot.torch.lazy.memory import Memory
-from ingot.torch.lazy.record import Args, Kwargs, seen_of, tensors_in
+from ingot.torch.lazy.memory import Memory, layout
+from ingot.torch.lazy.plans import Args, Kwargs
+from ingot.torch.lazy.record import seen_of, tensors_in
 from ingot.torch.lazy.recorder import run
 from ingot.torch.lazy.tape import mapped
-from ingot.torch.lazy.tensor import LazyTensor, of_memory
+from ingot.torch.lazy.tensor import LazyTensor, on_device, tensor_of
 
 
 def resize(tensor: LazyTensor, size: Sequence[int], *, memory_format: torch.memory_format | None = None) -> LazyTensor:
@@ -20,12 +21,11 @@ def resize(tensor: LazyTensor, size: Sequence[int], *, memory_format: torch.memo
     if tuple(size) == tuple(tensor.shape):
         return tensor
     like = torch.empty(size, device="meta", memory_format=memory_format or torch.contiguous_format)
-    offset = tensor.seen.storage_offset()
-    if offset + like.numel() > tensor.memory.whole.numel():
-        _grow(tensor.memory, offset + like.numel())
-    whole = tensor.memory.whole
-    seen = torch.empty(0, dtype=whole.dtype, device="meta").set_(whole.untyped_storage(), offset, size, like.stride())
-    return tensor.become(LazyTensor(tensor.memory, seen))
+    offset, memory = tensor.form.offset, tensor.memory
+    if offset + like.numel() > memory.layout.shape.numel():
+        _grow(memory, offset + like.numel())
+    form = layout(like.shape, like.stride(), offset, memory.layout.dtype, False, False)
+    return tensor.become(tensor_of(memory, form))
 
 
 def resize_as(tensor: LazyTensor, other: torch.Tensor, **options: Any) -> LazyTensor:
@@ -45,8 +45,7 @@ def set_to(tensor: LazyTensor, source: Any, *place: Any) -> LazyTensor:
 
 def emptied(tensor: LazyTensor) -> LazyTensor:
     """``tensor.set_()``."""
-    nothing = torch.empty(0, dtype=tensor.dtype)
-    return tensor.become(of_memory(nothing.to("meta"), nothing))
+    return tensor.become(on_device(torch.empty(0, dtype=tensor.dtype)))
 
 
 def fit_outputs(op: OpOverload, args: Args, kwargs: Kwargs) -> None:
@@ -70,10 +69,7 @@ def fit_outputs(op: OpOverload, args: Args, kwargs: Kwargs) -> None:
 def _grow(memory: Memory, count: int) -> None:
     """Makes a memory, with all views of it, one of so many elements."""
     run()
-    whole, data = memory.whole, memory.known()
-    longer = torch.zeros(count, dtype=whole.dtype)
+    data = memory.known()
+    longer = torch.zeros(count, dtype=data.dtype)
     longer[: data.numel()] = data.as_strided((data.numel(),), (1,), 0)
-    storage = whole.untyped_storage()
-    storage.resize_(count * whole.dtype.itemsize)
-    memory.data = longer
-    memory.whole = torch.empty(0, dtype=whole.dtype, device="meta").set_(storage, 0, (count,), (1,))
+    memory.grow(longer)

@@ -1,97 +1,122 @@
-"""What was recorded: ops in order, as they were called, with those that change their operands and with views."""
+"""What was recorded: calls of ops in order, also of those that change their operands and that make views."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 import torch
 
-from ingot.stablehlo import TensorType
-from ingot.torch.lazy.memory import Layout, Memory, lies_alike
-from ingot.torch.text.dtypes import dtype_name
+from ingot.torch.lazy.memory import UNKNOWN, Layout, Memory, layout_of
+from ingot.torch.text.dtypes import DTYPES
 
-Key = tuple[Any, ...]
+Key: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ref:
-    """A value of a tape, by its number; `ref` gives the only one of each."""
+    """A value of a tape, or an operand of a plan, by its number; `ref` gives the only one of each."""
 
     number: int
 
 
 ref = functools.cache(Ref)
+# Types of arguments that are equal only where they mean the same.
 FROZEN = {int, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format, Ref, Layout}
 LEAVES = {bool, float, complex, *FROZEN} - {Ref}  # types of arguments in which there is nothing to find
 
 
 @dataclass(frozen=True, slots=True)
-class Op:
-    """An op that was called, with Refs for tensors; the number of each result, None where it is no new value."""
+class View:
+    """A result that is a view of an operand's memory."""
+
+    operand: int
+    layout: Layout
+
+
+Result: TypeAlias = Layout | View | int | None  # new memory, a view, an operand by its number, nothing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """What a call of an op does for operands of some layouts; there is one object for equal calls.
+
+    Arguments have Refs in the place of operands.
+    """
 
     function: Any
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    results: tuple[int | None, ...]
-    is_tuple: bool
+    results: tuple[Result, ...]
+    writes: tuple[int, ...]  # numbers of the operands that it changes
+    is_tuple: bool  # whether PyTorch gives several results, or a list
+    returned: Callable[[list[Any]], Any]  # what the caller gets, of the results
+
+
+# For each op, its plans by a call's arguments, with layouts in the place of tensors.
+PLANS: dict[Any, dict[Any, Plan]] = {}
+
+
+@dataclass(slots=True)
+class Number:
+    """A number as an operand: an input of the tape, of no dimension."""
+
+    form: Layout
+    data: torch.Tensor
+    tape_id: ClassVar[int] = UNKNOWN
+
+    @property
+    def seen(self) -> torch.Tensor:
+        """The operand on PyTorch's device meta."""
+        return self.form.bare()
 
 
 class Tape:
-    """Ops from the memory that was there when the first of them was called."""
+    """Calls from the memory that was there when the first of them was recorded.
+
+    A call is a plan and the numbers of its operands. An input is recorded as its layout alone.
+    """
+
+    _ids = itertools.count()
 
     def __init__(self) -> None:
-        self.inputs: list[tuple[int, torch.Tensor]] = []
-        self.ops: list[Op] = []
-        self.roots: list[int] = []  # for each value the one that its memory was made with
-        self.types: list[TensorType] = []
-        self.strides: dict[int, tuple[int, ...]] = {}  # how values with memory of their own lie in it
+        self.id = next(self._ids)
+        self.calls: list[tuple[Any, ...]] = []
+        self.inputs: list[torch.Tensor] = []
+        self._count = 0  # of values
         self._made: list[weakref.ref[Memory]] = []  # or written
-        self._key: list[Any] = []
 
-    def read(self, memory: Memory) -> int:
-        """The number of a memory; what the tape does not know yet becomes an input."""
-        if memory.tape is not self:
-            data = memory.known()
-            number = self._value(memory.whole)
-            memory.place(self, number)
-            self.inputs.append((number, data))
-            whole = memory.whole
-            self._key.append((whole.dtype, whole.shape, whole.stride()))
-        return memory.number
-
-    def view(self, memory: Memory, seen: torch.Tensor) -> int:
-        """The number of a view of a memory."""
-        number = self.read(memory)
-        if lies_alike(seen, memory.whole):
-            return number
-        view = memory.whole
-        for function, arguments in view_ops(view, seen):
-            view = function(view, *arguments)
-            (number,) = self.add(function, (ref(number), *arguments), {}, [view], [self.roots[number]])
+    def number_of(self, operand: Any) -> int:
+        """The number of an operand: what the tape does not know yet becomes an input, or a view of one."""
+        if operand.tape_id == self.id:
+            return int(operand.number)
+        if type(operand) is Number:
+            return self._input(operand.form, operand.data)
+        number, memory = self._read(operand.memory), operand.memory
+        if operand.form is not memory.layout:
+            for plan in view_plans(memory.layout, operand.form):
+                self.calls.append((plan, number))
+                number = self.new()
+        operand.tape_id, operand.number = self.id, number
         return number
 
-    def add(
-        self,
-        function: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        made: Sequence[torch.Tensor | None],
-        roots: Sequence[int | None],
-        *,
-        is_tuple: bool = False,
-    ) -> list[int]:
-        """Adds an op; gives the numbers of its new values, each with its memory's root, or with none as its own."""
-        numbers = [None if m is None else self._value(m, r) for m, r in zip(made, roots, strict=True)]
-        self.ops.append(Op(function, args, kwargs, tuple(numbers), is_tuple))
-        self._key.append((function, frozen(args), frozen(kwargs)))
-        return [number for number in numbers if number is not None]
+    def make(self, memory: Memory) -> int:
+        """The number of a new value with memory of its own."""
+        memory.tape_id, memory.number, memory.is_written = self.id, self._count, True
+        self._made.append(weakref.ref(memory))
+        return self.new()
+
+    def new(self) -> int:
+        """The number of a new value."""
+        self._count += 1
+        return self._count - 1
 
     def writes(self, memory: Memory) -> None:
-        """Says that a memory is made or written: a result, if it is still in use when the tape runs."""
+        """Says that memory is written: a result, if it is still in use when the tape runs."""
         if not memory.is_written:
             memory.is_written = True
             self._made.append(weakref.ref(memory))
@@ -102,49 +127,53 @@ class Tape:
 
     def key(self, results: Sequence[Memory]) -> Key:
         """What tells it from all tapes that compute something else."""
-        return (*self._key, tuple(memory.number for memory in results))
+        return (*self.calls, tuple(memory.number for memory in results))
 
-    def needed(self, numbers: Sequence[int]) -> list[Op]:
-        """The ops that values are made of."""
-        memory = {self.roots[number] for number in numbers}
-        found = []
-        for op in reversed(self.ops):
-            touched = {self.roots[r.number] for r in refs(op.args) + refs(op.kwargs)}
-            made = {self.roots[number] for number in op.results if number is not None}
-            written = touched if op.function._schema.is_mutable else set()
-            if memory & (made | written):
-                memory |= touched
-                found.append(op)
-        return found[::-1]
+    def _read(self, memory: Memory) -> int:
+        if memory.tape_id != self.id:
+            if memory.layout.dtype not in DTYPES:
+                raise NotImplementedError(f"programs have no elements of {memory.layout.dtype}")
+            memory.number = self._input(memory.layout, memory.known())
+            memory.tape_id, memory.is_written = self.id, False
+        return memory.number
 
-    def _value(self, like: torch.Tensor, root: int | None = None) -> int:
-        number = len(self.roots)
-        self.roots.append(number if root is None else root)
-        if root is None:
-            self.strides[number] = like.stride()
-        self.types.append(TensorType(dtype_name(like.dtype), tuple(like.shape)))
-        return number
+    def _input(self, layout: Layout, data: torch.Tensor) -> int:
+        self.inputs.append(data)
+        self.calls.append((layout,))
+        return self.new()
 
 
-def view_ops(whole: torch.Tensor, seen: torch.Tensor) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """The ops, and their arguments after the first, that make a view of the tensor that covers its memory.
+@functools.lru_cache(100_000)
+def view_plans(whole: Layout, view: Layout) -> tuple[Plan, ...]:
+    """Plans of the ops, one after the other, that make a view of the tensor that covers its memory.
 
     Raises RuntimeError for a view of other elements than those or their parts.
     """
-    aten, shape, stride, start = torch.ops.aten, tuple(seen.shape), seen.stride(), seen.storage_offset()
-    if seen.is_complex() and seen.dtype.to_real() == whole.dtype:
-        yield aten.as_strided.default, ((*shape, 2), (*(2 * step for step in stride), 1), 2 * start)
+    seen, plans = whole.bare(), []
+    for function, arguments in _view_ops(whole, view):
+        seen = function(seen, *arguments)
+        made = View(0, layout_of(seen))
+        plans.append(Plan(function, (ref(0), *arguments), {}, (made,), (), False, list))
+    return tuple(plans)
+
+
+def _view_ops(whole: Layout, view: Layout) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """The ops that make a view, and their arguments after the first."""
+    aten, shape = torch.ops.aten, tuple(view.shape)
+    is_complex = view.dtype.is_complex
+    if is_complex and view.dtype.to_real() == whole.dtype:
+        yield aten.as_strided.default, ((*shape, 2), (*(2 * step for step in view.stride), 1), 2 * view.offset)
         yield aten.view_as_complex.default, ()
-    elif seen.dtype in (whole.dtype, whole.dtype.to_real()):
-        if seen.dtype != whole.dtype:
+    elif view.dtype in (whole.dtype, whole.dtype.to_real()):
+        if view.dtype != whole.dtype:
             yield aten.view_as_real.default, ()
-        yield aten.as_strided.default, (shape, stride, start)
+        yield aten.as_strided.default, (shape, view.stride, view.offset)
     else:
-        what = f"a view of {whole.dtype} as {seen.dtype}, made before the last step was run, is used"
+        what = f"a view of {whole.dtype} as {view.dtype}, made before the last step was run, is used"
         raise RuntimeError(f"{what}; make the view again")
-    if seen.is_conj():
+    if view.is_conj:
         yield aten._conj.default, ()
-    if seen.is_neg():
+    if view.is_neg:
         yield aten._neg_view.default, ()
 
 
@@ -170,10 +199,13 @@ def refs(tree: Any) -> list[Ref]:
 
 def frozen(tree: Any) -> Any:
     """Arguments so that equal ones mean the same op: 1 is not 1.0 or True, and 0.0 is not -0.0."""
-    if type(tree) in FROZEN:
+    kind = type(tree)
+    if kind in FROZEN:
         return tree
     if isinstance(tree, (list, tuple)):
         return tuple([item if type(item) in FROZEN else frozen(item) for item in tree])
     if isinstance(tree, dict):
         return tuple([(key, frozen(value)) for key, value in tree.items()])
-    return (type(tree), repr(tree)) if isinstance(tree, (bool, float, complex)) else tree
+    if kind is float and tree and tree == tree:
+        return (float, tree)
+    return (kind, repr(tree)) if isinstance(tree, (bool, float, complex)) else tree

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -9,50 +10,49 @@ from typing import Any, ClassVar
 import torch
 
 from ingot.torch.base.torch_internals.devices import rebuild_parameter, rebuild_tensor
-from ingot.torch.base.torch_internals.fake_tensors import wrapper
+from ingot.torch.base.torch_internals.fake_tensors import make_wrapper
 from ingot.torch.base.torch_internals.modes import no_dispatch, no_torch_function
 from ingot.torch.base.torch_internals.ops import set_conj, set_neg
-from ingot.torch.lazy.memory import Memory, bare, packed, view_like
+from ingot.torch.lazy.memory import UNKNOWN, Layout, Memory, layout_of, packed, view_like
 from ingot.torch.lazy.recorder import alone, run
 
 DEVICE = "ingot"
+_DEVICE = torch.device("privateuseone", 0)
+OWN = {"memory", "form", "tape_id", "number", "_seen"}  # attributes of lazy tensors
 
 
 class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
-    """A view of a memory; `seen` is that view on PyTorch's device meta, where tensors have no bytes."""
+    """A view of a memory, whose elements are where `form` says; `tensor_of` makes one."""
 
     memory: Memory
-    seen: torch.Tensor
-    value: tuple[Any, int] | None  # the tape that knows it, and its number there
-    dispatch: ClassVar[Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]]
+    form: Layout
+    tape_id: int = UNKNOWN  # of the tape that knows it, where it has this number
+    number: int = 0
+    way: ClassVar[Callable[[Any], Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]]]  # how an op is done
+    _seen: torch.Tensor | None = None
 
     __torch_function__ = no_torch_function
 
-    @staticmethod
-    def __new__(cls, memory: Memory, seen: torch.Tensor) -> LazyTensor:
-        """A tensor that views a memory as `seen` does the memory's own tensor without bytes."""
-        tensor: LazyTensor = wrapper(
-            cls, seen, storage_offset=seen.storage_offset(), dtype=seen.dtype, device=torch.device(DEVICE, 0)
-        )
-        set_conj(tensor, seen.is_conj())
-        set_neg(tensor, seen.is_neg())
-        tensor.memory, tensor.seen, tensor.value = memory, seen, None
-        return tensor
-
-    def __init__(self, memory: Memory, seen: torch.Tensor) -> None:
-        pass
+    @property
+    def seen(self) -> torch.Tensor:
+        """The same view on PyTorch's device meta, where tensors have no bytes."""
+        if self._seen is None:
+            whole = self.memory.whole
+            self._seen = whole if self.form is self.memory.layout else view_like(whole, self.form)
+        return self._seen
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Every op that PyTorch would run, after autograd has seen it."""
         with alone():
-            return cls.dispatch(func, args, kwargs or {})
+            return cls.way(func)(func, args, kwargs or {})
 
     def become(self, other: LazyTensor) -> LazyTensor:
         """Is from now on what another tensor is."""
         with no_dispatch():  # PyTorch's own account of shape and strides
             torch.Tensor.data.__set__(self, other)
-        self.memory, self.seen, self.value = other.memory, other.seen, other.value
+        self.memory, self.form, self._seen = other.memory, other.form, other._seen
+        self.tape_id, self.number = other.tape_id, other.number
         return self
 
     @property
@@ -60,7 +60,7 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
         """The tensor in PyTorch's memory, over the memory's own; what is recorded runs before."""
         with alone():
             run()
-            return view_like(self.memory.known(), self.seen)
+            return view_like(self.memory.known(), self.form)
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         """As PyTorch prints tensors of other devices."""
@@ -111,6 +111,29 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
         """A tensor of what it was made of."""
         return on_device(inner["bytes"])
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """A copy in memory of its own, which copies of other views of this memory share."""
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+                "moment; use x.detach()"
+            )
+        if id(self) in memo:
+            return memo[id(self)]
+        place = id(self.memory)
+        with torch.no_grad():
+            if place not in memo:
+                memo[place] = tensor_of(self.memory, self.memory.layout).clone().memory
+            copied = tensor_of(memo[place], self.form)
+            if isinstance(self, torch.nn.Parameter):  # PyTorch copies neither its gradient nor attributes of users
+                memo[id(self)] = torch.nn.Parameter(copied, self.requires_grad)
+                return memo[id(self)]
+            memo[id(self)] = copied.requires_grad_(self.requires_grad)
+        copied.grad = copy.deepcopy(self.grad, memo)
+        of_users = {name: value for name, value in self.__dict__.items() if name not in OWN}
+        copied.__dict__.update(copy.deepcopy(of_users, memo))
+        return copied
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Is saved with its bytes; what is loaded is on this device again, unless ``map_location`` says otherwise."""
         if isinstance(self, torch.nn.Parameter):
@@ -119,12 +142,20 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
         return rebuild_tensor, parts
 
 
-def of_memory(whole: torch.Tensor, data: torch.Tensor | None = None) -> LazyTensor:
-    """A tensor that covers memory of its own, which `whole` stands for on PyTorch's device meta; its bytes."""
-    return LazyTensor(Memory(whole, data), whole)
+def tensor_of(memory: Memory, form: Layout) -> LazyTensor:
+    """A tensor that views a memory."""
+    tensor: LazyTensor = make_wrapper(
+        LazyTensor, form.shape, form.stride, form.offset, None, form.dtype, torch.strided, _DEVICE
+    )
+    if form.is_conj or form.is_neg:
+        set_conj(tensor, form.is_conj)
+        set_neg(tensor, form.is_neg)
+    tensor.memory, tensor.form = memory, form
+    return tensor
 
 
 def on_device(data: torch.Tensor) -> LazyTensor:
     """A tensor of the device over the bytes of one of the processor's, which must not change any more."""
     whole = packed(data.resolve_conj().resolve_neg())
-    return of_memory(bare(whole), whole)
+    layout = layout_of(whole)
+    return tensor_of(Memory(layout, whole), layout)

@@ -6,10 +6,11 @@ from typing import Any
 
 import torch
 
-from ingot.torch.lazy.record import number_of
+from ingot.torch.lazy.listing import Listing
 from ingot.torch.lazy.recorder import RECORDER
-from ingot.torch.lazy.tape import Ref, Tape, mapped, refs
+from ingot.torch.lazy.tape import Ref, mapped, refs
 from ingot.torch.lazy.tensor import LazyTensor
+from ingot.torch.text.dtypes import dtype_name
 
 
 def text(*tensors: torch.Tensor) -> str:
@@ -21,21 +22,22 @@ def text(*tensors: torch.Tensor) -> str:
         if not isinstance(tensor, LazyTensor):
             raise TypeError(f"a tensor of {tensor.device} waits for nothing; give tensors of ingot.torch.device()")
     tape = RECORDER.tape
-    roots = [number_of(tensor) for tensor in tensors]
-    ops = tape.needed(roots)
+    roots = [tape.number_of(tensor) for tensor in tensors]
+    listing = Listing(tape.calls)
+    ops = listing.needed(roots)
     named = {number for op in ops for number in (*(r.number for r in refs((op.args, op.kwargs))), *op.results)}
-    lines = [_line(tape, number, "input()", roots) for number, _ in tape.inputs if number in named | {*roots}]
+    lines = [_line(listing, number, "input()", roots) for number in listing.inputs if number in named | {*roots}]
     for op in ops:
         made = [number for number in op.results if number is not None]
         call = f"{op.function}({', '.join(_arguments(op.args, op.kwargs))})"
-        lines += [_line(tape, number, call, roots) for number in made] or [f"  {call}"]
+        lines += [_line(listing, number, call, roots) for number in made] or [f"  {call}"]
     return "\n".join(["IR {", *lines, "}"])
 
 
-def _line(tape: Tape, number: int, what: str, roots: list[int]) -> str:
-    type_ = tape.types[number]
+def _line(listing: Listing, number: int, what: str, roots: list[int]) -> str:
+    layout = listing.layouts[number]
     root = f", ROOT={roots.index(number)}" if number in roots else ""
-    return f"  %{number} = {type_.dtype}[{','.join(map(str, type_.shape))}] {what}{root}"
+    return f"  %{number} = {dtype_name(layout.dtype)}[{','.join(map(str, layout.shape))}] {what}{root}"
 
 
 def _arguments(args: Any, kwargs: Any) -> list[str]:

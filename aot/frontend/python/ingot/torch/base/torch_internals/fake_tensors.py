@@ -22,6 +22,10 @@ __all__ = [
 ]
 
 
+# A tensor of a class without memory of its own: of a shape, strides, offset, memory format, type, layout and device.
+make_wrapper: Any = torch.Tensor._make_wrapper_subclass
+
+
 def wrapper(class_: Any, like: torch.Tensor, **how: Any) -> Any:
     """A tensor of a class without memory of its own, of the shape and strides of another."""
-    return torch.Tensor._make_wrapper_subclass(class_, like.shape, strides=like.stride(), **how)
+    return make_wrapper(class_, like.shape, strides=like.stride(), **how)

@@ -1,0 +1,126 @@
+"""What calls of ops make, by shapes, types and layouts: PyTorch says it once for operands of equal layouts."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import torch
+
+from ingot.torch.base.torch_internals.ops import OpOverload
+from ingot.torch.lazy.coverage import is_refused
+from ingot.torch.lazy.memory import layout_of, packed
+from ingot.torch.lazy.tape import Number, Plan, Result, View, mapped, ref, refs
+from ingot.torch.lazy.tensor import DEVICE, LazyTensor
+from ingot.torch.text.dtypes import DTYPES
+
+Args: TypeAlias = tuple[Any, ...]
+Kwargs: TypeAlias = dict[str, Any]
+TENSORS = (torch.Tensor, Number)
+
+
+def plan_of(op: OpOverload, args: Args, kwargs: Kwargs, operands: Sequence[Any]) -> tuple[Plan, bool]:
+    """The plan of a call with operands in the order of its arguments; whether it holds for all of equal layouts.
+
+    Raises NotImplementedError for a call that cannot be recorded: where shapes depend on values, for element types that
+    programs do not have, and where it turned out that an op has no row for its operands.
+    """
+    on_host = placed(kwargs, "cpu")
+    if is_refused(op, *_replaced((args, on_host), [x.seen for x in operands])):
+        raise NotImplementedError
+    named_args, named_kwargs = _replaced((args, on_host), [ref(i) for i in range(len(operands))])
+    writes = tuple([r.number for r in refs(_written(op, named_args, named_kwargs))])
+    if any(not isinstance(x, LazyTensor) for x in _tensors(_written(op, args, kwargs))):
+        what = f"{op._schema.name} is to change a tensor of the processor by tensors of {DEVICE}'s device"
+        raise RuntimeError(f"{what}; move it first, x = x.to(ingot.torch.device()), or them, y.cpu()")
+    computed = _computed(op, args, placed(kwargs, "meta"), operands)
+    results = tuple(_result(x, operands, writes) for x in computed)
+    dtypes = {x.form.dtype for x in operands} | {x.dtype for x in computed if x is not None}
+    if not dtypes <= DTYPES.keys():
+        raise NotImplementedError
+    is_clear = all(_is_clear(result, operands, writes) for result in results)
+    plan = Plan(op, named_args, named_kwargs, results, writes, is_of_many(op), _returned(op))
+    return plan, is_clear
+
+
+@functools.cache
+def is_of_many(op: OpOverload) -> bool:
+    """Whether an op gives several results, or a list."""
+    returns = op._schema.returns
+    return len(returns) != 1 or str(returns[0].type).startswith("List")
+
+
+def placed(kwargs: Kwargs, device: str) -> Kwargs:
+    """An op's arguments for another device, where they name one."""
+    if not kwargs:
+        return kwargs
+    rest = {name: value for name, value in kwargs.items() if name != "pin_memory"}
+    return rest | {"device": torch.device(device)} if rest.get("device") is not None else rest
+
+
+@functools.cache
+def _written_arguments(op: OpOverload) -> list[tuple[int, str]]:
+    """The places and names of the arguments that an op changes."""
+    arguments = enumerate(op._schema.arguments)
+    return [(i, a.name) for i, a in arguments if a.alias_info is not None and a.alias_info.is_write]
+
+
+def _written(op: OpOverload, args: Args, kwargs: Kwargs) -> list[Any]:
+    """The arguments that an op changes."""
+    return [args[i] if i < len(args) else kwargs.get(name) for i, name in _written_arguments(op)]
+
+
+def _tensors(tree: Any) -> list[Any]:
+    found: list[Any] = []
+    mapped(tree, found.append, TENSORS)
+    return found
+
+
+def _replaced(tree: Any, operands: Sequence[Any]) -> Any:
+    """Arguments with others in the place of the operands, in their order."""
+    rest = iter(operands)
+    return mapped(tree, lambda _: next(rest), TENSORS)
+
+
+def _computed(op: OpOverload, args: Args, kwargs: Kwargs, operands: Sequence[Any]) -> list[torch.Tensor | None]:
+    """What stands for the results on PyTorch's device meta."""
+    seen_args, seen_kwargs = _replaced((args, kwargs), [x.seen for x in operands])
+    seen = op(*seen_args, **seen_kwargs)
+    if seen is None:  # as some ops give that write to what they are told
+        return [seen_kwargs[argument.name] for argument in op._schema.arguments if argument.is_out]
+    return list(seen) if is_of_many(op) else [seen]
+
+
+def _result(seen: torch.Tensor | None, operands: Sequence[Any], writes: Sequence[int]) -> Result:
+    """What a result is: an operand, first of those that the op changes, a view of one, or new."""
+    if seen is None:
+        return None
+    numbers: list[int] = [*writes, *range(len(operands))]
+    lazy = [i for i in numbers if isinstance(operands[i], LazyTensor)]
+    for i in lazy:
+        if operands[i].seen is seen:
+            return i
+    memory = seen.untyped_storage()._cdata
+    for i in lazy:
+        if operands[i].seen.untyped_storage()._cdata == memory:
+            return View(i, layout_of(seen))
+    return layout_of(packed(seen))
+
+
+def _is_clear(result: Result, operands: Sequence[Any], writes: Sequence[int]) -> bool:
+    """Whether a result is as said for all operands of such layouts, and not of one of several that are alike here."""
+    if isinstance(result, View):
+        memory = operands[result.operand].memory
+        return sum(isinstance(x, LazyTensor) and x.memory is memory for x in operands) == 1
+    return not isinstance(result, int) or result in writes or sum(x is operands[result] for x in operands) == 1
+
+
+@functools.cache
+def _returned(op: OpOverload) -> Callable[[list[Any]], Any]:
+    """What an op gives, of its results."""
+    if not op._schema.returns:
+        return lambda _: None
+    if not is_of_many(op):
+        return lambda results: results[0]
+    return tuple if len(op._schema.returns) > 1 else list
