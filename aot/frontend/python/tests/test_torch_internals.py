@@ -401,6 +401,23 @@ def line_searches_read_their_rate_first() -> None:
         torch.optim.LBFGS([torch.ones(2, requires_grad=True)]).step(pytest.fail)
 
 
+@canary("STEP_OR_NOT BEGIN_SCALE SCALE GROWTH UNSCALES step_hooks")
+def scalers_hold_their_scale() -> None:
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0)
+    getattr(scaler, optimizers.BEGIN_SCALE)(torch.device("cpu"))
+    assert (getattr(scaler, optimizers.SCALE), getattr(scaler, optimizers.GROWTH)) == (2, 0)
+    parameter = torch.ones(2, requires_grad=True)
+    scaler.scale(parameter.sum()).backward()
+    fused = torch.optim.SGD([parameter], fused=True)
+    assert getattr(fused, optimizers.UNSCALES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.amp.GradScaler, optimizers.STEP_OR_NOT, lambda _, optimizer, told: [*told])
+        assert scaler.step(torch.optim.SGD([parameter])) == ["stage", "found_inf_per_device"]
+    fused.register_step_pre_hook(print)
+    fused.register_step_post_hook(id)
+    assert torch_internals.step_hooks(fused)[:2] == [print, id]
+
+
 @canary("functions UPDATE ADAM ADAGRAD CAPTURABLE .Optimizer")
 def optimizers_update_one_by_one() -> None:
     names = [name for name in vars(importlib.import_module("torch.optim.adam")) if name.startswith(optimizers.UPDATE)]

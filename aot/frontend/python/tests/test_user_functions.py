@@ -407,19 +407,6 @@ def carries_gradients() -> Training:
     return Training(model, optimizer, step)
 
 
-def scales_losses() -> Training:
-    model, optimizer = linear()
-    scaler = torch.amp.GradScaler("cpu")
-
-    def step(x: torch.Tensor) -> torch.Tensor:
-        loss = model(x).square().mean()
-        scaler.scale(loss).backward()
-        scaler.step(optimizer)
-        return loss
-
-    return Training(model, optimizer, step)
-
-
 def searches_lines() -> Training:
     model = nn.Linear(3, 2)
     optimizer = torch.optim.LBFGS(model.parameters())
@@ -464,7 +451,6 @@ REFUSED: list[tuple[Callable[[], Training], str]] = [
     (moves_a_rate_in_place, r"py:\d+.*`mul_` is of tensors.*rate = rate \* 0.9"),
     (makes_a_new_tensor, r"py:\d+.*asks for the values of a tensor.*torch.stack"),
     (carries_gradients, r"py:\d+.*gradient of 'weight' lives on.*zero_grad\(\) before backward.*keep_gradients=True"),
-    (scales_losses, r"py:\d+.*GradScaler looks at gradients.*GradScaler\(enabled=False\)"),
     (searches_lines, r"py:\d+.*LBFGS looks at losses.*line search.*partial\(model\).*Adam"),
     (searches_lines_at_a_scheduled_rate, r"py:\d+.*LBFGS looks at losses.*Adam"),
     (steps_a_strange_scheduler, r"py:\d+.*scheduler is not the program's.*Program\(model, optimizer, scheduler"),

@@ -29,6 +29,7 @@ from ingot.torch.judge.observe import Draws, FoundDraws, Graph
 from ingot.torch.judge.verify import verify
 from ingot.torch.numbers.index_checks import INDICES_WITHIN
 from ingot.torch.optimizers.hyperparameters import hyperparameters
+from ingot.torch.optimizers.loss_scaling import Scalers, with_scalers
 from ingot.torch.optimizers.schedules import Schedule, schedules_of
 from ingot.torch.optimizers.wrapped import with_wrapped
 from ingot.torch.python_state.carried import Kind, Number, kinds_of_schedulers, load_numbers, numbers_at, numbers_of
@@ -108,6 +109,8 @@ class Program(EntryPoints):
         self._parts = (model, optimizer, scheduler)
         self._keep_gradients = keep_gradients
         self._carried: dict[str, Number] = {}
+        self._scalers: Scalers = {}
+        self._searched: list[Callable[..., Any]] = []  # functions whose scalers are known
         self._missing: frozenset[str] = frozenset()
         self._said: set[str] = set()
         state = self.state
@@ -145,7 +148,7 @@ class Program(EntryPoints):
     @property
     def state(self) -> State:
         """The state as it is now."""
-        return _state(*self._parts, keep_gradients=self._keep_gradients, numbers=self._carried)
+        return _state(*self._parts, keep_gradients=self._keep_gradients, numbers=self._carried, scalers=self._scalers)
 
     def add(
         self,
@@ -172,11 +175,11 @@ class Program(EntryPoints):
         """
         if isinstance(function, Substituted):
             function = function.function
-        fixed = carried, missing = self._carried, self._missing
+        fixed = carried, missing, _ = self._carried, self._missing, self._scalers
         try:
             with exclusive(), only_trace_errors(), without_collection():
                 self._add(name, added := Added(function, example_args, training, capture, guards))
-                if (self._carried, self._missing) != fixed:  # what is state now was fixed in other entry points
+                if (self._carried, self._missing, self._scalers) != fixed:  # what is state now was fixed in others
                     for other in [other for other in self._added if other != name]:
                         self._add(other, self._added[other])
         except TraceError as error:
@@ -204,7 +207,7 @@ class Program(EntryPoints):
         if added.guards:
             refuse_objects_of_tensors(traced.outputs)
         else:
-            starts |= _counters(subject.state)
+            starts |= subject.state.counters()
         graphs = [Graph(way.graph, takes, way.choices, way.is_guarded) for way in ways]
         computed = self.computed[name] = Bounded(graphs, starts)
         if not added.guards:
@@ -351,7 +354,15 @@ class Program(EntryPoints):
         self._added[name] = added
 
     def subject_of(self, added: Added) -> Subject:
-        """What is traced, with the numbers that are carried as state."""
+        """What is traced, with the numbers that are carried, and the scalers that it reaches, as state."""
+        subject = self._subject_of(added)
+        if added.function not in self._searched:
+            self._searched.append(added.function)
+            self._scalers = with_scalers(self._scalers, subject.places().held())
+            subject = self._subject_of(added) if self._scalers else subject
+        return subject
+
+    def _subject_of(self, added: Added) -> Subject:
         moved = [number for schedule in self._schedules.values() for number in schedule.moved]
         places = {number.place for number in self._carried.values()}
         changeable = [
@@ -485,8 +496,3 @@ def _written(way: Graph, state: State) -> set[str]:
 def _nodes(way: Graph, state: State) -> dict[str, Any]:
     """The placeholders of a way's graph for the tensors of a state, by name."""
     return dict(zip(state.tensors, way.module.graph.find_nodes(op="placeholder"), strict=False))
-
-
-def _counters(state: State) -> dict[str, float]:
-    """Integers of a state that are tensors of one element."""
-    return {name: t.item() for name, t in state.tensors.items() if t.dtype is torch.int64 and t.numel() == 1}

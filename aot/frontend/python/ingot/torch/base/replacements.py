@@ -104,7 +104,7 @@ TABLE = (
     Row("RNNBase", "_flat_weights", "other threads see no weights that are moved"),
     Row("torch.optim.lbfgs", "_to_scalar", "refused: LBFGS chooses by losses"),
     Row("LRScheduler", "step", "refused unless the scheduler is the program's"),
-    Row("GradScaler", "scale", "refused: it chooses by gradients"),
+    Row("GradScaler", "_maybe_opt_step", "steps are selected where gradients are finite"),
     Row("DistributedDataParallel", "forward", "refused: it needs several processes"),
     Row("AveragedModel", "update_parameters", "it looks whether there is an average yet"),
     Row("RemovableHandle", "__init__", "hooks have the same numbers in every trace"),

@@ -144,6 +144,11 @@ class Choices:
                 undo.enter_context(self.answers.asked(self.is_carried))
             yield
 
+    def choose(self, truth: torch.Tensor) -> bool:
+        """Goes both ways, by a tensor of one truth."""
+        predicate = truth.item()
+        return bool(self.answers.answer(predicate)) if self.answers else self._choose(predicate)
+
     def _choose_or_pass(self, predicate: torch.SymBool, frame: FrameType) -> bool:
         passing = self._passing(predicate, frame)
         if passing is not None:

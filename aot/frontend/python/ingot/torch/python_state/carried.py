@@ -113,13 +113,15 @@ def numbers_of(kinds: Mapping[str, Kind], snapshot: Snapshot) -> dict[str, Numbe
 
 
 def load_numbers(values: Mapping[str, torch.Tensor], snapshot: Snapshot) -> None:
-    """Gives numbers that a program saved to Python; warns of those that are not found."""
+    """Gives numbers that a program saved to Python, and to tensors there; warns of those that are not found."""
     for name in values:
         path = name.removeprefix(PREFIX)
         if path == name:
             continue
         value, leaf = values[name].item(), snapshot.leaves.get(path)
-        if leaf and isinstance(leaf.read, Written):
+        if leaf and isinstance(held := leaf.read(), torch.Tensor):
+            held.fill_(value)
+        elif leaf and isinstance(leaf.read, Written):
             leaf.read.write(value)
         else:
             warnings.warn(f"`{path}` was {value}, which is the script's to set", stacklevel=3)

@@ -58,11 +58,37 @@ def is_composite(op: Any) -> bool:
     return is_op and has_kernel(op.name(), "CompositeImplicitAutograd")
 
 
+def _unscale(gradients: list[torch.Tensor], found_inf: torch.Tensor, inv_scale: torch.Tensor) -> None:
+    """Multiplies gradients in place, and notes with 1 that an element of them is not finite."""
+    for gradient in gradients:
+        is_finite = gradient.abs().le(torch.finfo(gradient.dtype).max).all()  # in f64 too, beside which it is compared
+        found_inf.copy_(torch.where(is_finite, found_inf, 1.0))
+        gradient.copy_(gradient.to(torch.promote_types(gradient.dtype, inv_scale.dtype)) * inv_scale)
+
+
+def _update_scale(
+    scale: torch.Tensor, steps: torch.Tensor, found_inf: torch.Tensor, growth: float, backoff: float, interval: int
+) -> torch.Tensor:
+    """A scale in place: less where a gradient was not finite, more after an interval of steps in which all were."""
+    is_found, is_over = found_inf.ne(0), (steps + 1).eq(interval)
+    more, less = ((scale.double() * factor).to(scale.dtype) for factor in (growth, backoff))
+    more = torch.where(is_over & more.isfinite(), more, scale)
+    steps.copy_(torch.where(is_found | is_over, 0, steps + 1))
+    return scale.copy_(torch.where(is_found, less, more))
+
+
+# Of GradScaler.
+SCALING: Decompositions = {
+    torch.ops.aten._amp_foreach_non_finite_check_and_unscale_.default: _unscale,
+    torch.ops.aten._amp_update_scale_.default: _update_scale,
+}
+
+
 @cache
 def first_decompositions() -> Decompositions:
-    """Those of ops whose schema does not say that they write their arguments: normalisation's running statistics."""
+    """Those of ops that write their arguments, and of normalisation's, whose schema does not say so."""
     found: Decompositions = get_decompositions([torch.ops.aten.native_batch_norm])
-    return found
+    return {**found, **SCALING}
 
 
 # What ops of lists are called where the op of one tensor has another name.

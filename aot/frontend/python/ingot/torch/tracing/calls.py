@@ -24,6 +24,7 @@ from ingot.torch.base.torch_internals.ops import neg_view
 from ingot.torch.numbers.choices import Choices
 from ingot.torch.numbers.keys import one_key
 from ingot.torch.optimizers.hyperparameters import Hyperparameter
+from ingot.torch.optimizers.loss_scaling import selected_steps
 from ingot.torch.optimizers.schedules import Schedule
 from ingot.torch.python_state.aliases import refuse_arrays
 from ingot.torch.python_state.attributes import Attributes, OfArguments, attributes_of
@@ -179,11 +180,13 @@ class Calls:
         ):
             given_gradients = running.enter_context(gradients(state, stand_ins, subject.missing, subject.is_guarded))
             running.enter_context(Exchange(state, stand_ins))  # before gradients see what is read: they know stand-ins
+            running.enter_context(selected_steps(self._choices.choose))
             attributes = Attributes(state.tensors, stand_ins)
             for name, schedule in subject.schedules.items():
                 start = stand_ins[counter_name(name)]
                 running.enter_context(schedule.lent(start, self._number))
-            names = {id(tensor): name for name, tensor in stand_ins.items()}
+            counters = {counter_name(name) for name in subject.schedules}  # alike, whether they were counted up or not
+            names = {id(tensor): name for name, tensor in stand_ins.items() if name not in counters}
             for number in state.numbers.values():
                 running.callback(number.set, number.get())
             carried = {number.place for number in state.numbers.values()}

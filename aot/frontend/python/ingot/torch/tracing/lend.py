@@ -13,6 +13,7 @@ import torch
 from ingot.torch.base.errors import SlotsMade, TraceError
 from ingot.torch.base.function_modes import FunctionMode
 from ingot.torch.base.torch_internals import SET_DATA, copy_hooks, depends_on, pytree, set_data
+from ingot.torch.base.torch_internals.optimizers import UNSCALES
 from ingot.torch.optimizers.hyperparameters import Hyperparameter
 from ingot.torch.python_state.repetition import Carried
 from ingot.torch.python_state.snapshot import Leaf
@@ -71,6 +72,7 @@ def lent(
         readers: dict[str, Reader] = {}
         for _, module, key in state.module_places():
             readers.setdefault(state.name_of(getattr(module, key)), functools.partial(getattr, module, key))
+        readers |= {name: functools.partial(by_id.__getitem__, id(tensor)) for name, tensor in state.scales.items()}
         undo.enter_context(seen(state, by_id, {}))
         groups = {id(group): group for o in state.optimizers.values() for group in o.param_groups}  # which some share
         for optimizer in state.optimizers.values():
@@ -110,6 +112,9 @@ def _lend_optimizer(
                 record[slot] = by_id[id(value)]
                 readers[state.name_of(value)] = functools.partial(lambda p, slot: slots[p][slot], parameter, slot)
     optimizer.state = slots
+    if getattr(optimizer, UNSCALES, False):
+        undo.callback(setattr, optimizer, UNSCALES, True)
+        setattr(optimizer, UNSCALES, False)
     undo.callback(_say_stepped, optimizer, getattr(optimizer, STEPPED, None))
     _say_stepped(optimizer, True)
     for group in optimizer.param_groups:

@@ -29,10 +29,6 @@ REFUSED: dict[tuple[Any, str], tuple[str, str]] = {
         "leave optimizer.step(closure) to PyTorch, with the model as ingot.torch.partial(model) or "
         'torch.compile(model, backend="ingot"), or take an optimizer whose steps are all alike, such as Adam',
     ),
-    (torch.amp.GradScaler, "scale"): (
-        "GradScaler looks at gradients in Python, and skips steps where they are not finite",
-        "GradScaler(enabled=False), with autocast to bfloat16, whose range is that of float32",
-    ),
     (DistributedDataParallel, "forward"): (
         "DistributedDataParallel trains in several processes, and a program in one",
         "give the program its module, and train in one process",
@@ -77,7 +73,7 @@ def refused(reached: Iterable[Any], given: Iterable[torch.optim.Optimizer]) -> I
         for (base, name), (what, fix) in REFUSED.items():
             for owner in with_subclasses(base):
                 if name in vars(owner):
-                    undo.enter_context(replaced(owner, name, _refusing(vars(owner)[name], what, fix)))
+                    undo.enter_context(replaced(owner, name, _refusing(what, fix)))
         groups = {id(group) for optimizer in given for group in optimizer.param_groups}
         for optimizer in (found for found in reached if isinstance(found, torch.optim.Optimizer)):
             if groups.isdisjoint(map(id, optimizer.param_groups)):
@@ -97,11 +93,9 @@ def refused(reached: Iterable[Any], given: Iterable[torch.optim.Optimizer]) -> I
         yield
 
 
-def _refusing(function: Callable[..., Any], what: str, fix: str) -> Callable[..., Any]:
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        if getattr(args[0] if args else None, "_enabled", True):
-            raise TraceError(what, user_place(), fix)
-        return function(*args, **kwargs)
+def _refusing(what: str, fix: str) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise TraceError(what, user_place(), fix)
 
     return refuse
 

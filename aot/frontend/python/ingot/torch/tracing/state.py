@@ -12,9 +12,10 @@ from ingot.arrays import torch_tensor
 from ingot.entry import Entry
 from ingot.folder import saved_tensor
 from ingot.torch.base.errors import TraceError
+from ingot.torch.optimizers.loss_scaling import Scalers, tensors_of
 from ingot.torch.optimizers.schedules import Schedulers, advance, counter
 from ingot.torch.optimizers.slots import create_slots
-from ingot.torch.python_state.carried import Numbers
+from ingot.torch.python_state.carried import PREFIX, Numbers
 from ingot.torch.tracing.unkept import Unkept
 
 Models: TypeAlias = Mapping[str, torch.nn.Module]
@@ -26,7 +27,7 @@ class State:
 
     Parameters and buffers are named as in ``state_dict()``, slots ``optimizer.<parameter>.<slot>``, the counters of
     schedulers ``scheduler.last_epoch``; gradients, where they are kept, ``grad.<parameter>``, zeros where none is;
-    `numbers` that Python carries from call to call ``carried.<path>``.
+    `numbers` that Python carries from call to call, and the tensors of `scalers`, ``carried.<path>``.
     The name of a model or optimizer, where it has one, stands before: ``generator.conv1.weight``,
     ``adam.conv1.weight.exp_avg``. A tied parameter is one tensor under its first name. Slots that an optimizer creates
     in its first step are created with their first values.
@@ -40,12 +41,14 @@ class State:
         *,
         keep_gradients: bool = False,
         numbers: Numbers | None = None,
+        scalers: Scalers | None = None,
     ):
         self.models = models
         self.optimizers = optimizers
         self.schedulers = schedulers or {}
         self.keep_gradients = keep_gradients
         self.numbers = numbers or {}
+        self.scales = {PREFIX + path: tensor for path, tensor in tensors_of(scalers or {}).items()}
         self.tensors: dict[str, torch.Tensor] = {}
         self._names: dict[int, str] = {}
         for path, module, key in self.module_places():
@@ -66,6 +69,8 @@ class State:
             self._add(counter_name(name), torch.tensor(counter(scheduler)))
         for name, number in self.numbers.items():
             self._add(name, number.tensor())
+        for name, tensor in self.scales.items():
+            self._add(name, tensor)
 
     def _add(self, name: str, tensor: torch.Tensor) -> None:
         if id(tensor) not in self._names:
@@ -89,6 +94,10 @@ class State:
     def path_names(self) -> dict[int, str]:
         """What tensors are called, by identity."""
         return {id(tensor): name for name, tensor in self.tensors.items()}
+
+    def counters(self) -> dict[str, float]:
+        """Integers that are tensors of one element."""
+        return {name: t.item() for name, t in self.tensors.items() if t.dtype is torch.int64 and t.numel() == 1}
 
     def module_places(self) -> Iterator[tuple[str, torch.nn.Module, str]]:
         """Where models hold parameters and buffers: the path of a module, the module, the name within it."""

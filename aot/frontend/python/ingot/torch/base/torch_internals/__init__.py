@@ -74,6 +74,14 @@ def has_hooks(optimizer: torch.optim.Optimizer) -> bool:
     return hasattr(optimizer, "_optimizer_step_pre_hooks")
 
 
+def step_hooks(optimizer: torch.optim.Optimizer) -> list[Any]:
+    """The hooks that its steps call before and after, those of all optimizers too."""
+    module = sys.modules["torch.optim.optimizer"]
+    own = [getattr(optimizer, f"_optimizer_step_{when}_hooks", {}) for when in ("pre", "post")]
+    of_all = [getattr(module, f"_global_optimizer_{when}_hooks") for when in ("pre", "post")]
+    return [hook for hooks in (*own, *of_all) for hook in hooks.values()]
+
+
 def hooks_of_all() -> dict[str, Any]:
     """The hooks on every module, and on every optimizer, by what they are called where they are kept."""
     modules = (sys.modules["torch.nn.modules.module"], sys.modules["torch.optim.optimizer"])
