@@ -115,7 +115,7 @@ def conjugates_of_before(device: Any) -> Any:
     x = torch.view_as_complex(tensor(device, 3, 2))
     y, z, whole = x.conj(), x.conj().imag, x * 2
     part, row = whole.conj().imag, torch.arange(4, device=device)[1:]
-    x.cpu()
+    mark(device)
     x.mul_(2)
     whole.mul_(3)
     return y * 2j, z + 1, x.norm(), x.std(), part * 2, row + 1

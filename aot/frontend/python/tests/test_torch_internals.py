@@ -379,13 +379,31 @@ def a_device_is_made() -> None:
         assert torch.mm(torch.ones(2, 2), torch.ones(2, 2)).dtype is torch.float32
 
 
+class Empty(torch.Tensor):
+    """A tensor without memory."""
+
+    __torch_dispatch__ = classmethod(lambda cls, *_: None)  # type: ignore[assignment]
+
+
 @canary("make_wrapper wrapper")
 def tensors_without_memory_are_made() -> None:
     like = torch.ones(2, 3).t()
     place = like.shape, like.stride(), 4, None, like.dtype, torch.strided, torch.device("cpu")
-    positional = fake_tensors.make_wrapper(torch.Tensor, *place)
-    for made in (fake_tensors.wrapper(torch.Tensor, like, storage_offset=4), positional):
+    for made in (fake_tensors.wrapper(Empty, like, storage_offset=4), fake_tensors.make_wrapper(Empty, *place)):
         assert (made.shape, made.stride(), made.storage_offset(), made.dtype) == (*place[:3], like.dtype)
+
+
+@canary("CpuGenerator kernel_of set_accelerator")
+def a_device_is_completed() -> None:
+    ingot.torch.device()
+    assert type(torch.default_generator) is devices.CpuGenerator
+    keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+    assert devices.kernel_of("aten::abs", "CPU").call_boxed(keys, torch.ones(()).neg()).item() == 1
+    devices.set_accelerator({})
+    prefix = "_accelerator_"
+    asked = {name for name in dir(torch._C) if name.startswith(prefix)}
+    assert asked >= {f"{prefix}{name}" for name in ("synchronizeDevice", "isAllocatorInitialized", "getDeviceStats")}
+    assert torch.accelerator.memory_allocated() >= 0
 
 
 @canary("rebuild_parameter rebuild_tensor")

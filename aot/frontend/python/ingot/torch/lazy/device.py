@@ -7,52 +7,17 @@ from typing import Any
 
 import torch
 
-from ingot.torch.base.torch_internals.devices import set_engine, set_up_device
+from ingot.torch.base.torch_internals.devices import kernel_of, set_accelerator, set_engine, set_up_device
 from ingot.torch.base.torch_internals.ops import OpOverload, all_op_names, has_kernel
 from ingot.torch.lazy import autocast
 from ingot.torch.lazy.composed import DIFFERENTIATED
+from ingot.torch.lazy.files import set_up_files
+from ingot.torch.lazy.generators import Generator
 from ingot.torch.lazy.host import copy_into
+from ingot.torch.lazy.module import Module, of_accelerator
 from ingot.torch.lazy.ops import way
 from ingot.torch.lazy.raised import Engine, Guard
 from ingot.torch.lazy.tensor import DEVICE
-
-
-class Module:
-    """What ``torch.ingot`` is: PyTorch asks it about the device."""
-
-    def is_available(self) -> bool:
-        """There is always a processor."""
-        return True
-
-    def is_initialized(self) -> bool:
-        """Nothing is to be prepared."""
-        return True
-
-    def device_count(self) -> int:
-        """One."""
-        return 1
-
-    def current_device(self) -> int:
-        """The only one."""
-        return 0
-
-    def manual_seed_all(self, seed: int) -> None:
-        """Random numbers are those of PyTorch's generator for the processor, which has the seed already."""
-
-    def get_rng_state(self, device: int = 0) -> torch.Tensor:
-        """The state of that generator."""
-        return torch.get_rng_state()
-
-    def set_rng_state(self, state: torch.Tensor, device: int = 0) -> None:
-        """Puts that generator into a state."""
-        torch.set_rng_state(state)
-
-    def get_amp_supported_dtype(self) -> list[torch.dtype]:
-        """What torch.autocast may compute in."""
-        return autocast.DTYPES
-
-    def _is_in_bad_fork(self) -> bool:
-        return False
 
 
 def device() -> torch.device:
@@ -69,12 +34,18 @@ def device() -> torch.device:
 @functools.cache
 def _registered() -> list[torch.library.Library]:
     """Makes PyTorch know the device, and the ops that it calls before there is a tensor of the device."""
-    set_up_device(DEVICE, Module(), device_guard=Guard())
+    module = Module()
+    set_up_device(DEVICE, module, device_guard=Guard())
     set_engine(Engine())
+    set_accelerator(of_accelerator(module))
+    torch.Generator = Generator
+    set_up_files()
     library = torch.library.Library("aten", "IMPL")
     for op in _factories():
         library.impl(op, functools.partial(_make, op), "PrivateUse1")
     library.impl("_copy_from", _copy_from, "PrivateUse1")
+    is_pinned = functools.partial(_is_pinned, kernel_of("aten::is_pinned", "CPU"))
+    library.impl("is_pinned", is_pinned, "CPU", with_keyset=True)
     for op, made in DIFFERENTIATED.items():
         library.impl(op, made, "AutogradPrivateUse1")
     return [library, *autocast.registered()]
@@ -96,6 +67,13 @@ def _factories() -> list[OpOverload]:
 
 def _make(op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     return way(op)(op, args, kwargs)
+
+
+def _is_pinned(otherwise: Any, keys: Any, tensor: torch.Tensor, device: torch.device | None = None) -> bool:
+    """The processor's memory is the device's, so there is no other that copies would be faster from."""
+    if device is None or device.type == DEVICE:
+        return True
+    return bool(otherwise.call_boxed(keys, tensor, device))
 
 
 def _copy_from(source: torch.Tensor, tensor: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:

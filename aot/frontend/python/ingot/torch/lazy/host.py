@@ -92,7 +92,7 @@ def record_or_run(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
 def copy_into(tensor: torch.Tensor, source: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
     """``tensor.copy_(source)``; where the processor's values go to memory that the tape does not know, at once."""
     if not isinstance(tensor, LazyTensor):
-        return tensor.copy_(source.bytes)
+        return tensor.copy_(source.on_host())
     if isinstance(source, LazyTensor):
         return record_or_run(aten.copy_.default, (tensor, source), {})
     if tensor.memory.tape_id == RECORDER.tape.id:
@@ -108,7 +108,7 @@ def converted(tensor: torch.Tensor, *, device: torch.device | None = None, **opt
         return on_device(tensor.detach().clone()).to(**options)
     if device is None or device.type == DEVICE:
         return record_or_run(aten._to_copy.default, (tensor,), options)
-    return tensor.bytes.to(device, copy=True, **options)
+    return tensor.on_host().to(device, copy=True, **options)
 
 
 def same(tensor: LazyTensor) -> LazyTensor:
@@ -121,4 +121,4 @@ def same(tensor: LazyTensor) -> LazyTensor:
 def number(tensor: LazyTensor) -> Any:
     """``item()``."""
     metrics.count("aten::_local_scalar_dense")
-    return tensor.bytes.item()
+    return tensor.on_host().item()

@@ -27,6 +27,11 @@ class Layout:
         """A new tensor of this shape and these strides on PyTorch's device meta, where tensors have no bytes."""
         return torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="meta")
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its elements."""
+        return int(self.shape.numel() * self.dtype.itemsize)
+
 
 layout = functools.lru_cache(100_000)(Layout)
 
@@ -36,6 +41,25 @@ def layout_of(tensor: torch.Tensor) -> Layout:
     return layout(
         tensor.shape, tensor.stride(), tensor.storage_offset(), tensor.dtype, tensor.is_conj(), tensor.is_neg()
     )
+
+
+class Usage:
+    """Bytes of the memory whose values are known, and the most there have been, with those of programs as they run."""
+
+    def __init__(self) -> None:
+        self.now = self.peak = 0
+
+    def add(self, count: int) -> None:
+        """Counts bytes more, or less."""
+        self.now += count
+        self.note(self.now)
+
+    def note(self, count: int) -> None:
+        """So many bytes were in use at once."""
+        self.peak = max(self.peak, count)
+
+
+USAGE = Usage()
 
 
 class Memory:
@@ -48,7 +72,10 @@ class Memory:
     __slots__ = ("__weakref__", "_whole", "data", "is_written", "layout", "number", "tape_id")
 
     def __init__(self, layout: Layout, data: torch.Tensor | None = None) -> None:
-        self.layout, self.data = layout, data
+        self.layout = layout
+        self.data: torch.Tensor | None = None
+        if data is not None:
+            self.fill(data)
         self.tape_id = UNKNOWN  # of the tape that has the number
         self.number = 0
         self.is_written = False  # by that tape
@@ -66,7 +93,24 @@ class Memory:
         storage = self.whole.untyped_storage()
         storage.resize_(data.numel() * data.dtype.itemsize)
         self._whole = torch.empty(0, dtype=data.dtype, device="meta").set_(storage, 0, data.shape, data.stride())
-        self.layout, self.data = layout_of(data), data
+        self.forget()
+        self.layout = layout_of(data)
+        self.fill(data)
+
+    def fill(self, data: torch.Tensor) -> None:
+        """Has these bytes from now on."""
+        self.forget()
+        self.data = data
+        USAGE.add(self.layout.nbytes)
+
+    def forget(self) -> None:
+        """Has no bytes."""
+        if self.data is not None:
+            self.data = None
+            USAGE.add(-self.layout.nbytes)
+
+    def __del__(self) -> None:
+        self.forget()
 
     def known(self) -> torch.Tensor:
         """Its bytes.

@@ -26,6 +26,8 @@ SPECIAL: dict[OpOverload, Callable[..., Any]] = {
     aten.alias.default: same,
     aten.lift_fresh.default: lambda tensor: tensor,
     aten._local_scalar_dense.default: number,
+    aten.is_pinned.default: lambda tensor, device=None: False,
+    aten._pin_memory.default: lambda tensor, device=None: _refuse_to_pin(tensor),
     aten._to_copy.default: converted,
     aten.copy_.default: copy_into,
     aten.scalar_tensor.default: lambda value, **kwargs: on_device(torch.scalar_tensor(value, **placed(kwargs, "cpu"))),
@@ -87,6 +89,10 @@ def _batch_norm(x: torch.Tensor, *args: Any) -> Any:
     """Batch normalization; the saved statistics are empty in evaluation, as on the processor and not on meta."""
     results = record_or_run(aten._native_batch_norm_legit.default, (x, *args), {})
     return results if args[4] else (results[0], x.new_empty(0), x.new_empty(0))
+
+
+def _refuse_to_pin(tensor: torch.Tensor) -> None:
+    raise RuntimeError(f"a tensor of {tensor.device} cannot be pinned, only one of the processor; use x.cpu() before")
 
 
 def _each(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:

@@ -56,7 +56,12 @@ def placed(kwargs: Kwargs, device: str) -> Kwargs:
     if not kwargs:
         return kwargs
     rest = {name: value for name, value in kwargs.items() if name != "pin_memory"}
-    return rest | {"device": torch.device(device)} if rest.get("device") is not None else rest
+    named = rest.get("device")
+    if named is None:
+        return rest
+    if named.type == DEVICE and named.index not in (None, 0):
+        raise RuntimeError(f"there is no device {named} here: the only one is {DEVICE}:0")
+    return rest | {"device": torch.device(device)}
 
 
 @functools.cache

@@ -6,6 +6,7 @@ import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import torch
 from torch import fx
@@ -29,7 +30,15 @@ from ingot.torch.tracing.state import outputs_of
 
 ENTRY = "graph"
 Tensors = list[torch.Tensor]
-Program = Callable[[Sequence[torch.Tensor]], Tensors]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What computes results from inputs, and the bytes of memory that it needs beside them."""
+
+    run: Callable[[Sequence[torch.Tensor]], Tensors]
+    arena_bytes: int = 0
+
 
 PROGRAMS: dict[Key, Program] = {}  # of this process; its bundles are also in the cache on disk
 
@@ -54,7 +63,7 @@ def program_of(tape: Tape, results: Sequence[Memory]) -> Program:
             raise
         for op in missing:
             metrics.count(op.function.name())
-        return functools.partial(in_torch, graph)
+        return Program(functools.partial(in_torch, graph))
     metrics.count(metrics.UNCACHED)
     return program
 
@@ -113,7 +122,8 @@ def lowered_alone(op: Op, inputs: Sequence[torch.Tensor], results: Sequence[int]
 def compiled(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Program:
     """A graph as a function that runs its bundle."""
     text, are_complex, is_checked = lowered(graph, inputs)
-    entry = Session(cache.compiled({ENTRY: text}, skip=ROUNDS)).entries[ENTRY]
+    session = Session(cache.compiled({ENTRY: text}, skip=ROUNDS))
+    entry = session.entries[ENTRY]
 
     def run(given: Sequence[torch.Tensor]) -> Tensors:
         outputs = outputs_of(entry, given)
@@ -122,7 +132,7 @@ def compiled(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Program:
             return in_torch(graph, given)
         return [torch.view_as_complex(x) if pairs else x for x, pairs in zip(made, are_complex, strict=False)]
 
-    return run
+    return Program(run, session.bundle.arena_bytes)
 
 
 def in_torch(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Tensors:

@@ -9,7 +9,7 @@ import torch
 
 from ingot.torch.base import metrics
 from ingot.torch.base.replacements import is_tracer
-from ingot.torch.lazy.memory import UNKNOWN
+from ingot.torch.lazy.memory import UNKNOWN, USAGE
 from ingot.torch.lazy.programs import program_of
 from ingot.torch.lazy.tape import Tape
 
@@ -27,16 +27,19 @@ class Recorder:
         results = tape.live()
         if not results:
             return
+        before = USAGE.now
         for memory in results:
-            memory.data, memory.tape_id = None, UNKNOWN
+            memory.forget()
+            memory.tape_id = UNKNOWN
         program = program_of(tape, results)
         with metrics.timed(metrics.EXECUTE):
-            made = program(tape.inputs)
+            made = program.run(tape.inputs)
         for memory, data in zip(results, made, strict=True):
             layout = memory.layout
             if data.stride() != layout.stride:
                 data = torch.empty_strided(layout.shape, layout.stride, dtype=layout.dtype).copy_(data)
-            memory.data = data
+            memory.fill(data)
+        USAGE.note(before + sum(memory.layout.nbytes for memory in results) + program.arena_bytes)
 
 
 RECORDER = Recorder()
@@ -51,3 +54,8 @@ def run() -> None:
     """Runs what is recorded."""
     with alone():
         RECORDER.run()
+
+
+def synchronize() -> None:
+    """Runs what is recorded, and waits for it."""
+    run()

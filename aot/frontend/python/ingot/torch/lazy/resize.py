@@ -8,12 +8,12 @@ from typing import Any
 import torch
 
 from ingot.torch.base.torch_internals.ops import OpOverload
-from ingot.torch.lazy.memory import Memory, layout
+from ingot.torch.lazy.memory import Memory, layout, layout_of
 from ingot.torch.lazy.plans import Args, Kwargs
 from ingot.torch.lazy.record import seen_of, tensors_in
 from ingot.torch.lazy.recorder import run
 from ingot.torch.lazy.tape import mapped
-from ingot.torch.lazy.tensor import LazyTensor, on_device, tensor_of
+from ingot.torch.lazy.tensor import DEVICE, LazyTensor, on_device, tensor_of
 
 
 def resize(tensor: LazyTensor, size: Sequence[int], *, memory_format: torch.memory_format | None = None) -> LazyTensor:
@@ -33,8 +33,32 @@ def resize_as(tensor: LazyTensor, other: torch.Tensor, **options: Any) -> LazyTe
     return resize(tensor, other.shape, **options)
 
 
+class DeviceStorage(torch.UntypedStorage):  # type: ignore[misc]  # torch is not checked
+    """Bytes of a file, of which PyTorch makes tensors of the device: those of one type share their memory."""
+
+    host: torch.UntypedStorage
+    memories: dict[torch.dtype, Memory]
+
+    @property
+    def device(self) -> torch.device:
+        """The device."""
+        return torch.device(DEVICE, 0)
+
+    def memory(self, dtype: torch.dtype) -> Memory:
+        """The bytes as elements of a type."""
+        if dtype not in self.memories:
+            count = self.host.nbytes() // dtype.itemsize
+            data = torch.empty(0, dtype=dtype).set_(self.host, 0, (count,), (1,))
+            self.memories[dtype] = Memory(layout_of(data), data)
+        return self.memories[dtype]
+
+
 def set_to(tensor: LazyTensor, source: Any, *place: Any) -> LazyTensor:
     """``tensor.set_(source)``."""
+    if isinstance(source, DeviceStorage):
+        offset, shape, stride = place
+        form = layout(torch.Size(shape), tuple(stride), offset, tensor.dtype, False, False)
+        return tensor.become(tensor_of(source.memory(tensor.dtype), form))
     if place or not isinstance(source, LazyTensor):
         raise NotImplementedError(
             f"set_ of a tensor of {tensor.device} takes a tensor of the device and nothing else; "

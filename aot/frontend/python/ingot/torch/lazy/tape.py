@@ -121,6 +121,10 @@ class Tape:
             memory.is_written = True
             self._made.append(weakref.ref(memory))
 
+    def is_written(self, memory: Memory) -> bool:
+        """Whether the values of a memory depend on what is recorded."""
+        return memory.tape_id == self.id and memory.is_written
+
     def live(self) -> list[Memory]:
         """The memory that was made or written and that is in use."""
         return [memory for memory in (made() for made in self._made) if memory is not None]

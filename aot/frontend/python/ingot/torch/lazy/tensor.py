@@ -14,7 +14,7 @@ from ingot.torch.base.torch_internals.fake_tensors import make_wrapper
 from ingot.torch.base.torch_internals.modes import no_dispatch, no_torch_function
 from ingot.torch.base.torch_internals.ops import set_conj, set_neg
 from ingot.torch.lazy.memory import UNKNOWN, Layout, Memory, layout_of, packed, view_like
-from ingot.torch.lazy.recorder import alone, run
+from ingot.torch.lazy.recorder import RECORDER, alone, run
 
 DEVICE = "ingot"
 _DEVICE = torch.device("privateuseone", 0)
@@ -61,6 +61,21 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
         with alone():
             run()
             return view_like(self.memory.known(), self.form)
+
+    def on_host(self) -> torch.Tensor:
+        """The same to read only: what is recorded runs where the values depend on it."""
+        with alone():
+            if RECORDER.tape.is_written(self.memory):
+                run()
+            return view_like(self.memory.known(), self.form)
+
+    def untyped_storage(self) -> torch.UntypedStorage:
+        """The memory that has the values now, which is the processor's; another one when they have changed."""
+        return self.on_host().untyped_storage()
+
+    def data_ptr(self) -> int:
+        """The address of the first element in that memory."""
+        return int(self.on_host().data_ptr())
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         """As PyTorch prints tensors of other devices."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ __all__ = ["rebuild_parameter", "rebuild_tensor", "set_up_device"]
 
 DeviceGuard: Any = torch._C._acc.DeviceGuard
 ImperativeEngine: Any = torch._C._ImperativeEngine
+CpuGenerator: Any = torch._C.Generator  # whatever torch.Generator is
 PRIVATE_DEVICE: Any = torch._C._autograd.DeviceType.PrivateUse1
 
 
@@ -24,6 +26,17 @@ def dispatch_keys(name: str) -> Any:
 def without_keys(keys: Any) -> Any:
     """Ops are dispatched past some keys."""
     return torch._C._ExcludeDispatchKeyGuard(keys)
+
+
+def kernel_of(op: str, key: str) -> Any:
+    """What an op, by its full name, does for a key of dispatch; ``call_boxed(keys, ...)`` calls it."""
+    return torch.library.get_kernel(op, key)
+
+
+def set_accelerator(functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Gives PyTorch other functions of its accelerator, by their names without the prefix."""
+    for name, function in functions.items():
+        setattr(torch._C, f"_accelerator_{name}", function)
 
 
 def set_engine(engine: Any) -> None:
