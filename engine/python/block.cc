@@ -47,18 +47,23 @@ PyType_Slot slots[] = {
 
 }  // namespace
 
-void* allocate(uint64_t byte_count, uint64_t alignment) {
+void* try_allocate(uint64_t byte_count, uint64_t alignment) {
   constexpr uint64_t kLargePageBytes = uint64_t{2} << 20;
   const bool is_large = byte_count >= kLargePageBytes;
   void* memory = nullptr;
   if (posix_memalign(&memory, is_large ? std::max(alignment, kLargePageBytes) : alignment,
                      byte_count == 0 ? alignment : byte_count) != 0) {
-    PyErr_NoMemory();
     return nullptr;
   }
 #ifdef MADV_HUGEPAGE
   if (is_large) madvise(memory, byte_count / kLargePageBytes * kLargePageBytes, MADV_HUGEPAGE);
 #endif
+  return memory;
+}
+
+void* allocate(uint64_t byte_count, uint64_t alignment) {
+  void* memory = try_allocate(byte_count, alignment);
+  if (!memory) PyErr_NoMemory();
   return memory;
 }
 

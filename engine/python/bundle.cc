@@ -1,5 +1,9 @@
 // Bundle: an opened bundle, and what it says of its entry points and tensors.
+#include <sys/random.h>
+
 #include <cstdlib>
+#include <mutex>
+#include <new>
 
 #include "engine/python/objects.h"
 
@@ -8,11 +12,19 @@ namespace {
 
 Bundle* of(PyObject* self) { return reinterpret_cast<Bundle*>(self); }
 
-bool open(Bundle* self, const char* path, const char* target) {
+// All open bundles. XLA's threads look for theirs while Python's open and close others.
+std::mutex open_mutex;
+OpenBundle* first_open = nullptr;
+
+bool open(OpenBundle* self, const char* path, const char* target) {
   ingot_error error = {};
   if (ingot_probe_file(path, &self->needs, &error) != INGOT_OK) return raise_of(path, error) != nullptr;
   self->memory = allocate(self->needs.bundle_bytes, self->needs.alignment_bytes);
   if (!self->memory) return false;
+  if (getrandom(&self->number, sizeof self->number, 0) != sizeof self->number) {
+    return PyErr_SetFromErrno(PyExc_OSError) != nullptr;
+  }
+  self->number >>= 1;  // JAX takes signed numbers
   ingot_open_options options = {};
   options.target = target;
   ingot_status status = INGOT_OK;
@@ -22,12 +34,35 @@ bool open(Bundle* self, const char* path, const char* target) {
   return status == INGOT_OK || raise_of(path, error) != nullptr;
 }
 
+void close(OpenBundle* self) {
+  ingot_close(self->bundle);
+  std::free(self->memory);
+  delete self;
+}
+
+OpenBundle* opened(const char* path, const char* target) {
+  auto* self = new (std::nothrow) OpenBundle{};
+  if (!self) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
+  if (!open(self, path, target)) {
+    close(self);
+    return nullptr;
+  }
+  const std::lock_guard<std::mutex> guard(open_mutex);
+  self->owner_count = 1;
+  self->next = first_open;
+  first_open = self;
+  return self;
+}
+
 PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
   PyObject* path = nullptr;
   const char* target = nullptr;
   if (!PyArg_ParseTuple(args, "O&|z", PyUnicode_FSConverter, &path, &target)) return nullptr;
   PyObject* self = PyType_GenericAlloc(type, 0);
-  if (self && !open(of(self), PyBytes_AsString(path), target)) {
+  if (self && !(of(self)->open = opened(PyBytes_AsString(path), target))) {
     Py_DECREF(self);
     self = nullptr;
   }
@@ -36,16 +71,15 @@ PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
 }
 
 void destroy(PyObject* self) {
-  ingot_close(of(self)->bundle);
-  std::free(of(self)->memory);
+  disown(of(self)->open);
   free_object(self);
 }
 
 PyObject* info(PyObject* self, PyObject*) {
   ingot_bundle_info info = {};
-  ingot_get_bundle_info(of(self)->bundle, &info);
+  ingot_get_bundle_info(of(self)->open->bundle, &info);
   return Py_BuildValue("{s:s,s:s,s:s,s:K,s:K,s:K,s:K}", "name", info.name, "producer", info.producer, "target",
-                       info.target, "checksum", info.checksum, "arena_bytes", of(self)->needs.arena_bytes,
+                       info.target, "checksum", info.checksum, "arena_bytes", of(self)->open->needs.arena_bytes,
                        "state_bytes", info.state_bytes, "code_bytes", info.code_bytes);
 }
 
@@ -99,10 +133,10 @@ PyObject* describe_entry(const ingot_bundle* bundle, uint32_t entry) {
 
 PyObject* entries(PyObject* self, PyObject*) {
   ingot_bundle_info info = {};
-  ingot_get_bundle_info(of(self)->bundle, &info);
+  ingot_get_bundle_info(of(self)->open->bundle, &info);
   PyObject* all = PyList_New(0);
   for (uint32_t i = 0; all && i < info.entry_count; ++i) {
-    PyObject* one = describe_entry(of(self)->bundle, i);
+    PyObject* one = describe_entry(of(self)->open->bundle, i);
     if (!one || PyList_Append(all, one) != 0) Py_CLEAR(all);
     Py_XDECREF(one);
   }
@@ -111,9 +145,9 @@ PyObject* entries(PyObject* self, PyObject*) {
 
 PyObject* states(PyObject* self, PyObject*) {
   ingot_bundle_info info = {};
-  ingot_get_bundle_info(of(self)->bundle, &info);
+  ingot_get_bundle_info(of(self)->open->bundle, &info);
   return describe_all(info.state_count, [&](uint32_t i, ingot_tensor_info* tensor, ingot_error* error) {
-    return ingot_get_state_info(of(self)->bundle, i, tensor, error);
+    return ingot_get_state_info(of(self)->open->bundle, i, tensor, error);
   });
 }
 
@@ -128,7 +162,8 @@ PyObject* found(const Find& find) {
 PyObject* find_entry(PyObject* self, PyObject* args) {
   const char* name = nullptr;
   if (!PyArg_ParseTuple(args, "s", &name)) return nullptr;
-  return found([&](uint32_t* index, ingot_error* e) { return ingot_find_entry(of(self)->bundle, name, index, e); });
+  return found(
+      [&](uint32_t* index, ingot_error* e) { return ingot_find_entry(of(self)->open->bundle, name, index, e); });
 }
 
 PyObject* find_input(PyObject* self, PyObject* args) {
@@ -136,14 +171,17 @@ PyObject* find_input(PyObject* self, PyObject* args) {
   const char* name = nullptr;
   if (!PyArg_ParseTuple(args, "Is", &entry, &name)) return nullptr;
   return found(
-      [&](uint32_t* index, ingot_error* e) { return ingot_find_input(of(self)->bundle, entry, name, index, e); });
+      [&](uint32_t* index, ingot_error* e) { return ingot_find_input(of(self)->open->bundle, entry, name, index, e); });
 }
 
 PyObject* find_state(PyObject* self, PyObject* args) {
   const char* name = nullptr;
   if (!PyArg_ParseTuple(args, "s", &name)) return nullptr;
-  return found([&](uint32_t* index, ingot_error* e) { return ingot_find_state(of(self)->bundle, name, index, e); });
+  return found(
+      [&](uint32_t* index, ingot_error* e) { return ingot_find_state(of(self)->open->bundle, name, index, e); });
 }
+
+PyObject* number(PyObject* self, PyObject*) { return PyLong_FromUnsignedLongLong(of(self)->open->number); }
 
 PyMethodDef methods[] = {
     {"info", info, METH_NOARGS, "What the bundle says of itself."},
@@ -152,6 +190,7 @@ PyMethodDef methods[] = {
     {"find_entry", find_entry, METH_VARARGS, "The index of an entry point, by its name or an end of it."},
     {"find_input", find_input, METH_VARARGS, "The index of an input of an entry point."},
     {"find_state", find_state, METH_VARARGS, "The index of a state."},
+    {"number", number, METH_NOARGS, "By which calls of XLA find the bundle, while it is open."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -164,6 +203,26 @@ PyType_Slot slots[] = {
 };
 
 }  // namespace
+
+OpenBundle* own_bundle(uint64_t number) {
+  const std::lock_guard<std::mutex> guard(open_mutex);
+  OpenBundle* found = first_open;
+  while (found && found->number != number) found = found->next;
+  if (found) ++found->owner_count;
+  return found;
+}
+
+void disown(OpenBundle* bundle) {
+  if (!bundle) return;
+  {
+    const std::lock_guard<std::mutex> guard(open_mutex);
+    if (--bundle->owner_count != 0) return;
+    OpenBundle** place = &first_open;
+    while (*place != bundle) place = &(*place)->next;
+    *place = bundle->next;
+  }
+  close(bundle);
+}
 
 PyType_Spec bundle_spec = {"ingot._engine.Bundle", sizeof(Bundle), 0, Py_TPFLAGS_DEFAULT, slots};
 

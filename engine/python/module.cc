@@ -57,6 +57,7 @@ PyMethodDef functions[] = {
     {"addresses", addresses, METH_O, "addresses(tensors): where each of a tuple of tensors lies, as bytes for are_at."},
     {"are_at", are_at, METH_VARARGS, "are_at(tensors, addresses): whether each of a tuple of tensors lies there."},
     {"living", living, METH_O, "living(type): all objects of just that type that the garbage collector knows."},
+    {"xla_call", xla_call, METH_NOARGS, "xla_call(): the state's type and the handlers of a custom call of XLA."},
     {nullptr, nullptr, 0, nullptr},
 };
 

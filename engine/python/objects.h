@@ -33,6 +33,9 @@ PyObject* are_at(PyObject* self, PyObject* args);
 // living(type): a list of all objects of just that type that Python's garbage collector knows.
 PyObject* living(PyObject* self, PyObject* type);
 
+// xla_call(): (the type of state, the handlers) of a custom call of XLA, as capsules in dicts by JAX's names.
+PyObject* xla_call(PyObject* self, PyObject* nothing);
+
 // The memory of another framework's tensor that lies row by row; false, with an exception, for others.
 bool read_tensor(PyObject* object, void** data, uint64_t* byte_count);
 
@@ -41,11 +44,23 @@ PyObject* raise(const ingot_error& error);
 // The same of a file, which the engine's text may not name.
 PyObject* raise_of(const char* path, const ingot_error& error);
 
-// An opened bundle, as the type Bundle has it.
-struct Bundle {
-  PyObject_HEAD ingot_bundle* bundle;
+// An opened bundle, which lives as long as one of its owners: objects of Python and programs of XLA.
+struct OpenBundle {
+  ingot_bundle* bundle;
   void* memory;
   ingot_requirements needs;
+  uint64_t number;  // random: no other bundle has it, of this process or another
+  uint64_t owner_count;
+  OpenBundle* next;
+};
+
+// Finds an open bundle by its number, and makes the caller an owner; null if there is none. Without Python.
+OpenBundle* own_bundle(uint64_t number);
+void disown(OpenBundle* bundle);
+
+// The type Bundle.
+struct Bundle {
+  PyObject_HEAD OpenBundle* open;
 };
 
 // What the engine wants the addresses of inputs, outputs and state to be multiples of.
@@ -54,6 +69,8 @@ inline constexpr uint64_t kAlignment = 64;
 // Memory at a multiple of `alignment`, much of it in large pages as AlignedBytes has it (engine.hpp), or null with
 // MemoryError raised. free() ends it.
 void* allocate(uint64_t byte_count, uint64_t alignment);
+// The same without Python: null is all that is said.
+void* try_allocate(uint64_t byte_count, uint64_t alignment);
 
 // The memory of an object, for as long as this lives.
 class Buffer {

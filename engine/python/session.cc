@@ -23,7 +23,7 @@ PyObject* call_engine(Session* self, const Call& call, const char* path = "") {
 }
 
 bool start(Session* self, uint32_t threads, bool keeps_state) {
-  const ingot_requirements& needs = self->bundle->needs;
+  const ingot_requirements& needs = self->bundle->open->needs;
   const uint64_t count = threads == 0 ? 1 : threads;
   const uint64_t sizes[] = {needs.session_bytes + count * needs.session_bytes_per_thread, needs.arena_bytes,
                             count * needs.scratch_bytes_per_thread};
@@ -35,7 +35,7 @@ bool start(Session* self, uint32_t threads, bool keeps_state) {
                                self->state.size(), self->blocks[2], sizes[2],        threads};
   ingot_error error = {};
   const auto create = keeps_state ? ingot_create_with_state : ingot_create;
-  return create(self->bundle->bundle, &memory, &self->session, &error) == INGOT_OK || raise(error) != nullptr;
+  return create(self->bundle->open->bundle, &memory, &self->session, &error) == INGOT_OK || raise(error) != nullptr;
 }
 
 PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
@@ -68,8 +68,8 @@ bool bind_default(Session* self, uint32_t entry, uint32_t index) {
   const void* value = nullptr;
   ingot_tensor_info tensor = {};
   ingot_error error = {};
-  if (ingot_get_input_info(self->bundle->bundle, entry, index, &tensor, &error) == INGOT_OK &&
-      ingot_get_input_default(self->bundle->bundle, entry, index, &value, &error) == INGOT_OK &&
+  if (ingot_get_input_info(self->bundle->open->bundle, entry, index, &tensor, &error) == INGOT_OK &&
+      ingot_get_input_default(self->bundle->open->bundle, entry, index, &value, &error) == INGOT_OK &&
       ingot_bind_input(self->session, entry, index, value, tensor.bytes, &error) == INGOT_OK) {
     return true;
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import weakref
@@ -9,24 +10,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import numpy as np
-from jax._src.config import trace_context  # what of JAX's settings a trace depends on
-from jax._src.core import trace_state_clean
 
-from ingot import cache
-from ingot.jax.leaves import checked, type_of
-from ingot.jax.module import entry_text
-from ingot.jax.run import Run
-from ingot.jax.static import Static
-from ingot.session import Session
-from ingot.stablehlo import Port
+from ingot.jax.call import How, call
+from ingot.jax.private import trace_state_clean
 
-ENTRY = "call"
-# By what JAX traced, which is one for all `jit` of a function, and by threads, target and memory limit.
-COMPILED: weakref.WeakKeyDictionary[Any, dict[tuple[Any, ...], Run]] = weakref.WeakKeyDictionary()
-NUMBERS = (bool, int, float, complex)
 # Options of jax.jit without an effect on results: what is donated stays as it is.
 IGNORED = {"donate_argnums", "donate_argnames", "keep_unused", "inline"}
+# What is compiled of a function is one for all `jit` of it that are alike.
+SHARED: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
 
 
 def jit(
@@ -57,95 +48,60 @@ def jit(
                 f"ingot.jax.jit does not take {option!r}: functions run on this machine's processor as `target` says; "
                 "leave it out, or use jax.jit"
             )
+    static = {"static_argnums": _tuple(static_argnums), "static_argnames": _tuple(static_argnames)}
+    how = How(threads, target, memory_limit)
     if function is None:
-        return functools.partial(
-            jit,
-            static_argnums=static_argnums,
-            static_argnames=static_argnames,
-            threads=threads,
-            target=target,
-            memory_limit=memory_limit,
-        )
-    by_jax = jax.jit(function, static_argnums=static_argnums, static_argnames=static_argnames, keep_unused=True)
-    static = Static.of(function, static_argnums, static_argnames)
-    how = threads, target, memory_limit
-    known: dict[Any, Callable[[], Any]] = {}  # what JAX traced, as long as it keeps that, by the types of arguments
+        return functools.partial(jit, **static, **vars(how))
+    by_jax = jax.jit(function, **static, keep_unused=True)
+    by_ingot = _by_ingot(function, static, how)
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        leaves, tree = jax.tree.flatten(static.others(args, kwargs))
-        key = _key(leaves, tree, static.fixed(args, kwargs))
-        jaxpr = known[key]() if key is not None and key in known else None
-        if jaxpr is not None:
-            return COMPILED[jaxpr][how](leaves)
-        if jax.config.jax_disable_jit or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
-            return by_jax(*args, **kwargs)
-        traced = by_jax.trace(*args, **kwargs)
-        if len(traced.jaxpr.in_avals) != len(leaves):  # the function closes over what another function is traced with
-            return by_jax(*args, **kwargs)
-        runs = COMPILED.setdefault(traced.jaxpr, {})
-        run = runs.get(how)
-        if run is None:
-            run = runs[how] = _run(traced, *how)
-        if key is not None:
-            known[key] = weakref.ref(traced.jaxpr)
-        return run(leaves)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return by_ingot(*args, **kwargs) if trace_state_clean() else by_jax(*args, **kwargs)
 
-    for method in ("trace", "lower", "eval_shape", "clear_cache"):
-        setattr(call, method, getattr(by_jax, method))
-    return call
+    def clear_cache() -> None:
+        by_jax.clear_cache()
+        by_ingot.clear_cache()
+
+    for method in ("trace", "lower", "eval_shape"):
+        setattr(called, method, getattr(by_jax, method))
+    called.clear_cache = clear_cache  # type: ignore[attr-defined]
+    return called
+
+
+def _by_ingot(function: Callable[..., Any], static: dict[str, Any], how: How) -> Any:
+    """What JAX calls outside of its transformations."""
+    try:
+        shared = SHARED.setdefault(function, {})
+    except TypeError:  # not hashable, or without weak references
+        return _calls(function, lambda: function, static, how)
+    key = (*static.values(), how)
+    if key not in shared:
+        shared[key] = _calls(function, weakref.ref(function), static, how)
+    return shared[key]
+
+
+def _calls(function: Callable[..., Any], get: Callable[[], Any], static: dict[str, Any], how: How) -> Any:
+    """The function by `how`, for JAX to trace. It holds `get`, which gives the function, and not the function."""
+
+    def compiled(*args: Any, **kwargs: Any) -> Any:
+        if jax.config.jax_disable_jit:
+            return get()(*args, **kwargs)
+        traced = jax.jit(get(), **static, keep_unused=True).trace(*args, **kwargs)
+        leaves = [leaf for leaf in jax.tree.leaves((args, kwargs)) if isinstance(leaf, jax.core.Tracer)]
+        return call(traced, leaves, how)
+
+    compiled.__name__ = getattr(function, "__name__", compiled.__name__)
+    with contextlib.suppress(TypeError, ValueError):  # Python knows no signature
+        compiled.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return jax.jit(compiled, **static)
+
+
+def _tuple(given: Any) -> Any:
+    return given if given is None or isinstance(given, (int, str)) else tuple(given)
 
 
 def _is_unspecified(option: str, value: Any) -> bool:
     """Whether an option of ``jax.jit`` is as if it were left out: its default or None, maybe for each argument."""
     parameter = inspect.signature(jax.jit).parameters.get(option)
     return parameter is not None and all(leaf is parameter.default for leaf in jax.tree.leaves(value))
-
-
-def _run(traced: Any, threads: int, target: str, memory_limit: int | str | None) -> Run:
-    arguments = dict(zip(("args", "kwargs"), traced.in_avals, strict=True))
-    given = [checked(aval, root + path) for root, tree in arguments.items() for path, aval in _leaves(tree)]
-    results = [checked(like, "result" + path) for path, like in _leaves(traced.out_info)]
-    text = entry_text(
-        traced.lower(lowering_platforms=("cpu",)),
-        [(Port(f"argument.{i}"), type_of(like)) for i, like in enumerate(given)],
-        [(Port(f"result.{i}"), type_of(like)) for i, like in enumerate(results)],
-    )
-    bundle = cache.compiled({ENTRY: text}, target, memory_limit=memory_limit)
-    return Run(Session(bundle, threads).entries[ENTRY], given, results, traced.out_tree)
-
-
-def _key(leaves: Sequence[Any], tree: Any, fixed: tuple[Any, ...]) -> Any:
-    """The key of a call: another key makes JAX trace the function again. None if only JAX can tell.
-
-    Only JAX can tell within another trace, of leaves that are no arrays or numbers, and of unhashable arguments.
-    """
-    if jax.config.jax_disable_jit or not trace_state_clean():
-        return None
-    kinds = tuple([_kind(leaf) for leaf in leaves])
-    key = tree, fixed, trace_context(), kinds
-    try:
-        hash(key)
-    except TypeError:
-        return None
-    return None if None in kinds else key
-
-
-def _kind(leaf: Any) -> Any:
-    """A leaf's part of the key: its type and shape. None if only JAX can tell."""
-    kind = type(leaf)
-    if kind in _arrays():
-        return leaf.aval
-    if kind is np.ndarray or issubclass(kind, np.generic):
-        return np.ndarray, leaf.shape, leaf.dtype
-    return kind if kind in NUMBERS else None
-
-
-@functools.cache
-def _arrays() -> tuple[type, ...]:
-    """The classes of JAX's arrays with values, and of its random keys."""
-    return type(jax.numpy.zeros(())), type(jax.random.key(0))
-
-
-def _leaves(tree: Any) -> list[tuple[str, Any]]:
-    return [(jax.tree_util.keystr(path), leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(tree)]

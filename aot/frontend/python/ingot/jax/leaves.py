@@ -6,9 +6,9 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax._src.lax.lax import _convert_element_type as weakly_typed  # JAX has no public function that makes such arrays
 
 from ingot.folder import dotted
+from ingot.jax.private import weakly_typed
 from ingot.stablehlo import TensorType
 
 DTYPES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import re
@@ -19,9 +20,13 @@ from ingot.stablehlo import Port, TensorType
 Ports = Sequence[tuple[Port, TensorType]]
 
 LARGE = 1 << 20  # bytes of a constant that is warned of
+FILE = re.compile(r'"([^"]+)":(\d+)')
 LIBRARY = re.compile(r"/(site|dist)-packages/")
 
-register_exclusion(os.path.dirname(__file__))  # an op comes from the user's line, none of these
+HERE = os.path.dirname(__file__)
+NO_USERS = HERE, os.path.dirname(jax.__file__)
+
+register_exclusion(HERE)  # an op comes from the user's line, none of these
 
 
 def entry_text(lowered: jax.stages.Lowered, arguments: Ports, results: Ports) -> str:
@@ -34,15 +39,30 @@ def entry_text(lowered: jax.stages.Lowered, arguments: Ports, results: Ports) ->
     """
     module = lowered.compiler_ir("stablehlo")
     with module.context:
+        main = ir.SymbolTable(module.operation)["main"]
+        _place_ops(main)
         for op in _ops(module.operation):
             _refuse_callback(op)
             _warn_of_large_constant(op)
-        main = ir.SymbolTable(module.operation)["main"]
         _refuse_refs(main, len(arguments), len(results))
         main.arg_attrs = _attributes(arguments)
         main.result_attrs = _attributes(results)
         _drop_unread(main, [port.is_state for port, _ in arguments])
     return str(module.operation.get_asm(enable_debug_info=True))
+
+
+def _place_ops(main: Any) -> None:
+    """Gives ops the user's line that runs now where JAX knows none: it looks no further out than a function's trace."""
+    frame = inspect.currentframe()
+    while frame and frame.f_code.co_filename.startswith(NO_USERS):
+        frame = frame.f_back
+    if not frame:
+        return
+    line, _, column, _ = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    place = ir.Location.file(frame.f_code.co_filename, line or frame.f_lineno, (column or 0) + 1)
+    for op in main.entry_block:
+        if not FILE.search(str(op.operation.location)):
+            op.operation.location = ir.Location.callsite(op.operation.location, [place])
 
 
 def _ops(root: Any) -> Iterator[Any]:
@@ -90,7 +110,7 @@ def _warn_of_large_constant(op: Any) -> None:
 
 def _place(op: Any) -> str:
     """The innermost line that is known of the user's source, else of a library's; else the op."""
-    places = [f"{file}:{line}" for file, line in re.findall(r'"([^"]+)":(\d+)', str(op.location))]
+    places = [f"{file}:{line}" for file, line in FILE.findall(str(op.location))]
     users = [place for place in places if not LIBRARY.search(place)]
     return next(iter(users + places), str(op.name))
 
