@@ -17,6 +17,7 @@ from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.modes import TorchDispatchMode
 from ingot.torch.base.torch_internals.ops import OpOverload, is_empty, neg_view
 from ingot.torch.judge.expanded import write
+from ingot.torch.text.decompositions import EXACT
 
 WIDE = {torch.float32: torch.float64, torch.bfloat16: torch.float64, torch.float16: torch.float64}
 WIDE |= {torch.complex64: torch.complex128}
@@ -118,7 +119,11 @@ class Wide(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
 
 
 def run_wide(func: Any, args: Any, kwargs: Mapping[str, Any], made: Any) -> Any:
-    """What an op makes of wide operands, in wide types; `made` is, or is like, what it makes in its own."""
+    """What an op makes of wide operands, in wide types; `made` is, or is like, what it makes in its own.
+
+    Of what PyTorch approximates in f64 too, such as gradients of samples, it is exact.
+    """
+    func = EXACT.get(func, func)
     if any(isinstance(value, torch.dtype) for value in (*args, *kwargs.values())):
         args, kwargs = pytree.tree_map_only(torch.dtype, _wide_type, (args, dict(kwargs)))
     if not any(map(_is_float, args)):

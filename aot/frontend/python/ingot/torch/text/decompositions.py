@@ -16,6 +16,8 @@ from ingot.torch.base.torch_internals.ops import (
     get_decompositions,
     has_kernel,
 )
+from ingot.torch.text.bessel import BESSEL
+from ingot.torch.text.incomplete import INCOMPLETE
 from ingot.torch.text.lowering import TABLE, overload_name
 
 Decompositions = dict[Any, Callable[..., Any]]
@@ -26,6 +28,8 @@ OF_TRUTHS: Decompositions = {
     torch.ops.aten._is_all_true.default: torch.ops.aten.all.default,
     torch.ops.aten._is_any_true.default: torch.ops.aten.any.default,
 }
+# What PyTorch's own kernels of f64 compute to a few digits only, some of them.
+EXACT: Decompositions = {**INCOMPLETE, **BESSEL}
 # Gradients of losses, which PyTorch's decompositions divide by the number of elements in Python.
 OF_MEANS = (
     torch.ops.aten.mse_loss_backward.default,
@@ -39,7 +43,7 @@ def decompositions() -> Decompositions:
     """PyTorch's own decompositions, by overload; autograd has taken apart what is composite by itself."""
     own = {op: decomposition for op, decomposition in decomposition_table.items() if not is_composite(op)}
     means = {op: _of_elements(own[op]) for op in OF_MEANS}
-    every = {**own, **core_decompositions(), **_lists_apart(), **OF_TRUTHS, **means}
+    every = {**own, **core_decompositions(), **_lists_apart(), **OF_TRUTHS, **means, **EXACT}
     return {op: decomposition for op, decomposition in every.items() if overload_name(op) not in TABLE}
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import ingot.torch.text.aten
 from ingot.torch.text.aten.refused import REFUSED
-from ingot.torch.text.lowering import TABLE, Rule
+from ingot.torch.text.decompositions import EXACT
+from ingot.torch.text.lowering import TABLE, Rule, overload_name
 
 HEAD = """# ATen ops
 
@@ -17,6 +18,12 @@ PyTorch's ops as `ingot.torch` writes them, by the files of `aot/frontend/python
 row is taken apart by PyTorch's own decompositions into ops that have one; what has neither is an error with the op's
 place.
 This page is made from the table by `python -m ingot.torch.text.ops_doc docs/torch_ops.md`.
+"""
+EXACT_HEAD = """
+## Sums of a fixed number of terms
+
+What PyTorch approximates, to a few digits some of it: computed in f64, as ops that have rows.
+
 """
 REFUSED_HEAD = """
 ## Refused
@@ -43,6 +50,8 @@ def page() -> str:
             for rule, overloads in families[family].items()
         )
         parts.extend(sorted(rows))
+    parts.append(EXACT_HEAD)
+    parts.append(", ".join(sorted(f"`{overload_name(op)}`" for op in EXACT)) + "\n")
     parts.append(REFUSED_HEAD)
     parts.extend(f"| `{overload}` | {why} | {instead} |\n" for overload, (why, instead) in sorted(REFUSED.items()))
     return "".join(parts)

@@ -17,11 +17,12 @@ from ingot.torch.text.lowering import Lowering, Operand, aten
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 WEYL = (0x9E3779B9, 0xBB67AE85)
 ROUNDS = 10
+DRAWS_MAX = 256
 WORD = TensorType("ui32")
 
 
-def bits(e: Lowering, shape: tuple[int, ...]) -> Value:
-    """Random words, ui32."""
+def bits(e: Lowering, shape: tuple[int, ...], turn: Value | None = None) -> Value:
+    """Random words, ui32; in a loop others in each `turn`, which is a ui32 scalar."""
     count = math.prod(shape)
     blocks = TensorType("ui32", (max(1, -(-count // 4)),))
     seed, step = e.random_state()
@@ -33,7 +34,7 @@ def bits(e: Lowering, shape: tuple[int, ...]) -> Value:
         e.iota(0, blocks),
         e.broadcast(e.convert(step, "ui32"), blocks.shape),
         e.constant(stream, blocks),
-        e.constant(draw, blocks),
+        e.constant(draw, blocks) if turn is None else _draw_of_turn(e, draw, turn, blocks),
     ]
     for i in range(ROUNDS):
         if i:
@@ -49,6 +50,12 @@ def bits(e: Lowering, shape: tuple[int, ...]) -> Value:
     return e.reshape(e.slice_dim(words, 0, 0, count), shape)
 
 
+def _draw_of_turn(e: Lowering, draw: int, turn: Value, blocks: TensorType) -> Value:
+    """Numbers that differ for different turns: an op draws less than DRAWS_MAX times outside of loops."""
+    spread = e.binary("multiply", turn, e.constant(DRAWS_MAX, turn.type))
+    return e.broadcast(e.binary("add", spread, e.constant(draw, turn.type)), blocks.shape)
+
+
 def product(e: Lowering, x: Value, factor: int) -> tuple[Value, Value]:
     """The high and the low word of a product."""
     wide = e.convert(x, "ui64")
@@ -57,9 +64,9 @@ def product(e: Lowering, x: Value, factor: int) -> tuple[Value, Value]:
     return e.convert(high, "ui32"), e.convert(whole, "ui32")
 
 
-def uniform(e: Lowering, type_: TensorType) -> Value:
+def uniform(e: Lowering, type_: TensorType, turn: Value | None = None) -> Value:
     """Numbers in [0, 1): 24 bits of them, 32 where the type is f64."""
-    words = bits(e, type_.shape)
+    words = bits(e, type_.shape, turn)
     if type_.dtype == "f64":
         wide = e.convert(words, "f64")
         return e.binary("multiply", wide, e.constant(2.0**-32, wide.type))
@@ -81,15 +88,20 @@ def uniform_between(e: Lowering, x: Value, low: float = 0, high: float = 1, gene
     return e.binary("add", spread, e.constant(low, x.type))
 
 
+def gaussian(e: Lowering, type_: TensorType, turn: Value | None = None) -> Value:
+    """Normal numbers, f32 or f64, of mean 0 and deviation 1: Box and Muller's way."""
+    first, second = uniform(e, type_, turn), uniform(e, type_, turn)
+    log = e.unary("log_plus_one", e.unary("negate", first))
+    radius = e.unary("sqrt", e.binary("multiply", log, e.constant(-2, type_)))
+    angle = e.binary("multiply", second, e.constant(2 * math.pi, type_))
+    return e.binary("multiply", radius, e.unary("cosine", angle))
+
+
 @aten("randn.default", "randn_like.default")
 def randn(e: Lowering, *_: Any, **__: Any) -> Value:
-    """Normal, of mean 0 and deviation 1: Box and Muller's way."""
+    """Normal, of mean 0 and deviation 1."""
     wide = e.result.with_dtype("f64" if e.result.dtype == "f64" else "f32")
-    first, second = uniform(e, wide), uniform(e, wide)
-    log = e.unary("log_plus_one", e.unary("negate", first))
-    radius = e.unary("sqrt", e.binary("multiply", log, e.constant(-2, wide)))
-    angle = e.binary("multiply", second, e.constant(2 * math.pi, wide))
-    return e.convert(e.binary("multiply", radius, e.unary("cosine", angle)), e.result.dtype)
+    return e.convert(gaussian(e, wide), e.result.dtype)
 
 
 @aten("bernoulli.p", "bernoulli.default")

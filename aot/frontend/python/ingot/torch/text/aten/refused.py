@@ -28,7 +28,6 @@ REFUSED = {
         "call torch.nn.functional.multilabel_margin_loss",
     ),
     "poisson.default": ("how many random numbers it takes depends on the values", "use the normal approximation"),
-    "_standard_gamma.default": ("how many random numbers it takes depends on the values", BEFORE),
 }
 
 

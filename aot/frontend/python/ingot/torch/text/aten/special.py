@@ -176,7 +176,7 @@ def bessel(e: Lowering, x: Value, order: int, is_scaled: bool) -> Value:
     return e.convert(y if is_scaled else e.binary("multiply", y, e.unary("exponential", size)), narrow)
 
 
-@aten("i0.default", "special_i0.default", "prims::bessel_i0.default")
+@aten("i0.default", "special_i0.default", "special_modified_bessel_i0.default", "prims::bessel_i0.default")
 def i0(e: Lowering, x: Value) -> Value:
     """The modified Bessel function I of order 0."""
     return bessel(e, e.tensor(x, e.result), 0, is_scaled=False)
@@ -188,7 +188,7 @@ def i0e(e: Lowering, x: Value) -> Value:
     return bessel(e, e.tensor(x, e.result), 0, is_scaled=True)
 
 
-@aten("special_i1.default", "prims::bessel_i1.default")
+@aten("special_i1.default", "special_modified_bessel_i1.default", "prims::bessel_i1.default")
 def i1(e: Lowering, x: Value) -> Value:
     """The modified Bessel function I of order 1."""
     return bessel(e, e.tensor(x, e.result), 1, is_scaled=False)
