@@ -102,7 +102,7 @@ def test_what_is_known_is_not_looked_at() -> None:
     trained = Trained(lambda w, i: F.embedding(i.clamp(0, CLASSES - 1), w)[torch.arange(2)].sin().sum())
     program = ingot.torch.Program(trained.model, trained.optimizer)
     program.add("train_step", trained.step, (WITHIN,), guards=True)
-    assert program.checks["train_step"] == []
+    assert program.traced["train_step"].checks == []
 
 
 def test_a_trace_that_was_kept_looks_too() -> None:

@@ -100,7 +100,7 @@ def call(training: Training, *given: Any) -> Any:
 
 
 def is_traced(step: Any) -> bool:
-    return bool(step._runs.latest._program.graphs)
+    return bool(step._runs.latest._program.traced["step"].graphs)
 
 
 @pytest.fixture
@@ -435,7 +435,7 @@ SCRIPT = """
         return loss
 
     step(torch.ones(4, 3))
-    print("traced" if step._runs.latest._program.graphs else "found")
+    print("traced" if step._runs.latest._program.traced["step"].graphs else "found")
 """
 LIBRARY = """
     import os

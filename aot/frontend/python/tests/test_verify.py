@@ -157,7 +157,7 @@ def branching_program(last: Callable[[torch.Tensor], torch.Tensor]) -> ingot.tor
 
 def test_pytorch_is_given_what_was_drawn_on_the_way_that_was_taken() -> None:
     program = branching_program(torch.tanh)
-    assert len(program.graphs["train_step"]) == 4
+    assert len(program.traced["train_step"].graphs) == 4
     found = program.verify(BATCHES)
     assert found.holds, found
 

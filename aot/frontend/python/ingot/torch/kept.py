@@ -12,17 +12,22 @@ import logging
 from typing import Any
 
 from ingot import cache
+from ingot.torch.judge.bounded import Bounded
 from ingot.torch.judge.observe import FoundDraws
-from ingot.torch.program import Added, Program
+from ingot.torch.program import Program
 from ingot.torch.python_state.carried import DTYPES, PREFIX
 from ingot.torch.python_state.held import Written
 from ingot.torch.running.trace_key import NoKey, TraceKey
+from ingot.torch.traced import Added, Traced
+from ingot.torch.tracing.captures import captures_of
 from ingot.torch.tracing.kept_gradients import KeptGradients
 from ingot.torch.tracing.paths import FIXED
 from ingot.torch.tracing.returned import Output, output_of
 
 LOG = logging.getLogger(__name__)
 TRACE = "trace.json"
+# Of an entry point, what is written as it is.
+AS_THEY_ARE = ("text", "inputs", "is_random", "is_checked", "checks", "unset", "gradients", "used_gradients")
 KINDS = {kind.__name__: kind for kind in DTYPES}
 
 
@@ -60,69 +65,58 @@ class Kept:
         cache.remove(self._key)
 
     def _of(self, program: Program) -> dict[str, Any]:
-        numbers, (way, *others) = program.numbers, program.graphs[self._entry]
-        is_checked = self._entry in program.checked
-        is_asked = way.choices or (way.is_guarded and (program.asked or not is_checked))
+        numbers, known = program.numbers, program.traced[self._entry]
+        way, *others = known.graphs
+        is_asked = way.choices or (way.is_guarded and (known.asked or not known.is_checked))
         if others or is_asked or set(program.state.tensors) - self._before - {*numbers}:
             raise NoKey("values of tensors, or a first step in PyTorch")
-        if program.computed[self._entry].faults:
+        if known.computed.faults:
             raise NoKey("numbers that may not be as in Python")
-        if program.absent[self._entry]:
+        if known.absent:
             raise NoKey("attributes of arguments")
-        if program.argument_gradients[self._entry]:
+        if known.argument_gradients:
             raise NoKey("gradients of arguments")
-        if any(program.generators[self._entry]):
+        if any(known.generators):
             raise NoKey("generators of the function's own")
         if program.said:
             raise NoKey(f"what is read at {', '.join(program.said)}")
         paths = {id(leaf.read()): path for path, leaf in self._leaves.items() if leaf.tensor_id}
-        captured = [capture.tensor for capture in program.captures[self._entry]]
+        captured = [capture.tensor for capture in known.captures]
         if any(id(tensor) not in paths for tensor in captured):
             raise NoKey("a tensor that no name leads to")
-        constants = [paths[id(t)] for t in program.constants[self._entry] if id(t) in paths]
-        draws = FoundDraws.of(way) if program.is_random else None
+        draws = FoundDraws.of(way) if known.is_random else None
         return {
-            "text": program.texts[self._entry],
-            "checks": program.checks[self._entry],
-            "is_checked": is_checked,
-            "untouched": sorted(program.untouched[self._entry]),
-            "written": sorted(program.written[self._entry]),
-            "is_random": program.is_random,
-            "inputs": program.inputs[self._entry],
-            "returned": _written(program.returned[self._entry]),
-            "constants": constants,
+            **{name: getattr(known, name) for name in AS_THEY_ARE},
+            "untouched": sorted(known.untouched),
+            "written": sorted(known.written),
+            "kept_gradients": known.kept_gradients,
+            "returned": _written(known.returned),
+            "constants": [paths[id(t)] for t in known.constants if id(t) in paths],
             "captures": [paths[id(tensor)] for tensor in captured],
-            "ranges": dict(program.computed[self._entry].ranges),
-            "unset": program.unset[self._entry],
-            "gradients": program.gradients[self._entry],
-            "used_gradients": program.used_gradients[self._entry],
-            "kept_gradients": program.kept_gradients[self._entry],
+            "ranges": dict(known.computed.ranges),
             "numbers": {name.removeprefix(PREFIX): number.kind.__name__ for name, number in numbers.items()},
             "draws": draws and draws.parts,
         }
 
     def _take(self, program: Program, found: dict[str, Any]) -> None:
-        program.take(
-            self._entry,
+        kinds = {path: KINDS[kind] for path, kind in found["numbers"].items()}
+        subject = program.subject_with(self._added, kinds)
+        captured = [self._leaves[path].read() for path in found["captures"]]
+        known = Traced(
             self._added,
-            text=found["text"],
-            checks=found["checks"],
-            is_checked=found["is_checked"],
-            untouched=found["untouched"],
-            written=found["written"],
-            is_random=found["is_random"],
-            inputs=found["inputs"],
-            returned=_read(found["returned"]),
-            constants=[self._leaves[path].read() for path in found["constants"]],
-            captured=[self._leaves[path].read() for path in found["captures"]],
-            unset=found["unset"],
-            gradients=found["gradients"],
-            used_gradients=found["used_gradients"],
+            subject,
+            **{name: found[name] for name in AS_THEY_ARE},
+            untouched={*found["untouched"]},
+            written={*found["written"]},
             kept_gradients=KeptGradients(*found["kept_gradients"]),
-            ranges=found["ranges"],
-            kinds={path: KINDS[kind] for path, kind in found["numbers"].items()},
-            draws=FoundDraws(*found["draws"]) if found["draws"] else FoundDraws(),
+            returned=_read(found["returned"]),
+            computed=Bounded.within(found["ranges"]),
+            constants=[self._leaves[path].read() for path in found["constants"]],
+            captures=captures_of(captured, subject.places()) if captured else [],
+            generators=[None] if found["is_random"] else [],
+            draws=FoundDraws(*found["draws"] or ()),
         )
+        program.take(self._entry, known)
 
 
 def _written(tree: Any) -> Any:

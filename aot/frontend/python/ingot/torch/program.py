@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import torch
@@ -12,22 +11,18 @@ from safetensors.torch import load_file, save_file
 from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.compiler import compile
-from ingot.folder import EntryPoints, input_row, output_name
+from ingot.folder import EntryPoints, output_name
 from ingot.judge import Agreement
 from ingot.session import Session
-from ingot.stablehlo import Port, TensorType
 from ingot.torch.auto_checkpoint import limit_of
 from ingot.torch.base.errors import SlotsMade, TraceError, ValueAsked
 from ingot.torch.base.parts import check_parts
 from ingot.torch.base.places import only_trace_errors
 from ingot.torch.base.replacements import exclusive
-from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.tracebacks import shortened
-from ingot.torch.judge.bounded import Bounded, Ranges
 from ingot.torch.judge.case import Case
-from ingot.torch.judge.observe import Draws, FoundDraws, Graph
+from ingot.torch.judge.observe import Draws
 from ingot.torch.judge.verify import verify
-from ingot.torch.numbers.index_checks import INDICES_WITHIN
 from ingot.torch.optimizers.hyperparameters import hyperparameters
 from ingot.torch.optimizers.loss_scaling import Scalers, with_scalers
 from ingot.torch.optimizers.schedules import Schedule, schedules_of
@@ -35,14 +30,13 @@ from ingot.torch.optimizers.wrapped import with_wrapped
 from ingot.torch.python_state.carried import Kind, Number, kinds_of_schedulers, load_numbers, numbers_at, numbers_of
 from ingot.torch.python_state.repetition import Carried, Kinds
 from ingot.torch.python_state.snapshot import Snapshot
-from ingot.torch.text.dtypes import type_of
-from ingot.torch.text.emit import SEED, STEP, Way, emit
+from ingot.torch.text.emit import SEED, STEP
+from ingot.torch.traced import Added, Traced, traced
 from ingot.torch.tracing.calls import Subject, owners
 from ingot.torch.tracing.captures import Capture, captures_of, lift
 from ingot.torch.tracing.kept_gradients import KeptGradients
 from ingot.torch.tracing.others import seen_as_before
-from ingot.torch.tracing.paths import apart_from, bound, leaves, named_leaves, named_outputs, only
-from ingot.torch.tracing.returned import output_for, refuse_objects_of_tensors, refuse_unfinished
+from ingot.torch.tracing.paths import leaves, only
 from ingot.torch.tracing.settings import without_collection
 from ingot.torch.tracing.state import State, stored
 from ingot.torch.tracing.trace import Trace, located, refuse_other_ends, trace
@@ -60,17 +54,6 @@ class Substituted:
     """What stands in the place of a function; traced is the function itself."""
 
     function: Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Added:
-    """What an entry point is made of."""
-
-    function: Callable[..., Any]
-    example_args: Sequence[Any]
-    training: bool
-    capture: bool
-    guards: bool = False
 
 
 class Program(EntryPoints):
@@ -120,28 +103,8 @@ class Program(EntryPoints):
         self._numbers = [number for number in numbers if number.is_input]
         self.seed = seed
         self.is_random = False
-        self.subjects: dict[str, Subject] = {}
-        self.returned: dict[str, Any] = {}
-        self.asked: list[str] = []  # where Python asks for the values that guards are for
-        self.checked: set[str] = set()  # entry points that change nothing where a check fails
-        self.absent: dict[str, set[str]] = {}  # attributes that functions asked arguments for, and which they had not
-        self.untouched: dict[str, set[str]] = {}  # tensors of the state that functions neither read nor change
-        self.written: dict[str, set[str]] = {}  # tensors of the state that functions change
-        self.unset: dict[str, list[str]] = {}  # where functions leave what they compute, which programs do not
-        self.checks: dict[str, list[str]] = {}  # texts that say whether indices in arguments are within, if guarded
-        self.gradients: dict[str, list[str]] = {}  # of which parameters functions leave them, where they are not kept
-        self.argument_gradients: dict[str, list[int]] = {}  # of which tensors in arguments they leave them
-        self.used_gradients: dict[str, list[str]] = {}  # ... they use them as they were before the call
-        self.needed_gradients: dict[str, list[str]] = {}  # ... are to be kept where calls follow
-        self.kept_gradients: dict[str, KeptGradients] = {}
-        self.constants: dict[str, list[torch.Tensor]] = {}
-        self.captures: dict[str, list[Capture]] = {}  # tensors that programs with guards read in each call
+        self.traced: dict[str, Traced] = {}
         self.reads_captures = True
-        self.generators: dict[str, list[torch.Generator | None]] = {}  # that functions draw from; None: the default one
-        self.graphs: dict[str, Sequence[Graph]] = {}
-        self._draws: dict[str, FoundDraws] = {}  # of entry points that were found, and have no graphs
-        self.computed: dict[str, Bounded] = {}
-        self._added: dict[str, Added] = {}
         self.are_checked = True  # values, by programs with guards, where functions raise otherwise
         self.numbers_read: Kinds = {}  # that Python holds and programs with guards read
 
@@ -176,75 +139,32 @@ class Program(EntryPoints):
         if isinstance(function, Substituted):
             function = function.function
         fixed = carried, missing, _ = self._carried, self._missing, self._scalers
+        added = Added(function, example_args, training, capture, guards)
+        before = {**self.traced}, {**self.texts}, {**self.inputs}
         try:
             with exclusive(), only_trace_errors(), without_collection():
-                self._add(name, added := Added(function, example_args, training, capture, guards))
+                self.take(name, self._traced(name, added))
                 if (self._carried, self._missing, self._scalers) != fixed:  # what is state now was fixed in others
-                    for other in [other for other in self._added if other != name]:
-                        self._add(other, self._added[other])
+                    for other in [other for other in self.traced if other != name]:
+                        self.take(other, self._traced(other, self.traced[other].added))
         except TraceError as error:
             self._carried, self._missing = carried, missing
+            self.traced, self.texts, self.inputs = before
             raise error if guards else shortened(error)  # noqa: B904  (it has its cause, which a step looks at)
-        self._added[name] = added
         limit = limit_of(self._parts[0])
         if training and limit is not None:
             self.memory_limits[name] = limit
 
-    def _add(self, name: str, added: Added) -> None:
-        ways = self._traced(name, added)
-        subject, traced = self.subjects[name], ways[0]
-        captures = self.captures[name] = self._lifted(ways, subject) if added.guards else []
-        numbers = [Port(h.name, default=h.default) for h in subject.changeable]
-        others = {*subject.state.tensors, *(n.name for n in numbers), *(capture.name for capture in captures)}
-        inputs = apart_from(others, named_leaves(bound(added.function, added.example_args)))
-        variables = [Port(variable, is_state=True) for variable in subject.state.tensors]
-        named = named_outputs(traced.outputs, only(added.training))
-        outputs = [Port(output) for output, _ in named]
-        inputs += [(capture.name, capture.tensor) for capture in captures]
-        takes = [*variables, *numbers, *(Port(path) for path, _ in inputs)]
-        starts = {number: held.get() for number, held in subject.state.numbers.items()}
-        refuse_unfinished(traced.outputs)
-        if added.guards:
-            refuse_objects_of_tensors(traced.outputs)
-        else:
-            starts |= subject.state.counters()
-        graphs = [Graph(way.graph, takes, way.choices, way.is_guarded) for way in ways]
-        computed = self.computed[name] = Bounded(graphs, starts)
-        if not added.guards:
-            computed.refuse_wide()
-        self.graphs[name] = computed.limit() if added.guards else graphs
-        written = [Way(way.module, tuple(way.choices), way.is_guarded) for way in self.graphs[name]]
-        self.texts[name], is_random = emit(written, name, takes, [*outputs, *variables])
-        self.is_random |= is_random
-        self.untouched[name] = set.intersection(*(_untouched(way, subject.state) for way in graphs))
-        self.written[name] = set.union(*(_written(way, subject.state) for way in graphs))
-        self.checks[name] = _index_checks(graphs, computed, takes) if added.guards else []
-        self.unset[name] = [*dict.fromkeys(path for way in ways for path in way.unset)]
-        self.gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.gradients)]
-        self.absent[name] = {attribute for way in ways for attribute in way.absent}
-        self.checked |= {name} if any(way.is_checked for way in ways) else set()
-        self.asked += [place for way in ways for place in way.asked]
-        lifted = {id(capture.tensor) for capture in captures}
-        self.constants[name] = [x for way in ways for x in way.constants if id(x) not in lifted]
-        drawn_from = dict.fromkeys(generator for way in ways for generator in way.generators)
-        self.generators[name] = [*drawn_from] if is_random else []
-        self.used_gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.used_gradients)]
-        self.needed_gradients[name] = [*dict.fromkeys(gradient for way in ways for gradient in way.needed_gradients)]
-        self.kept_gradients[name] = KeptGradients.of_ways([way.kept_gradients for way in ways], subject.state.trained)
-        self.argument_gradients[name] = [*dict.fromkeys(i for way in ways for i in way.argument_gradients)]
-        names = {id(tensor): output for output, tensor in named}
-        is_open = not any(way.computes_gradients for way in ways)
-        self.returned[name] = pytree.tree_map_only(
-            torch.Tensor,
-            lambda t: output_for(t, names, traced.shared, traced.numbers, ends_gradients=is_open),
-            traced.outputs,
-        )
-        self.inputs[name] = [
-            *(input_row(path, type_of(leaf)) for path, leaf in inputs),
-            *(input_row(h.name, TensorType("f64"), h.default) for h in subject.changeable),
-        ]
+    def take(self, name: str, known: Traced) -> None:
+        """Takes in an entry point."""
+        self.traced[name], self.texts[name], self.inputs[name] = known, known.text, known.inputs
+        self.is_random |= known.is_random
 
-    def _traced(self, name: str, added: Added) -> list[Trace]:
+    def _traced(self, name: str, added: Added) -> Traced:
+        subject, ways = self._ways(added)
+        return traced(name, added, subject, ways, self._lifted(ways, subject) if added.guards else [])
+
+    def _ways(self, added: Added) -> tuple[Subject, list[Trace]]:
         """The ways of a function; numbers that it carries from call to call become state."""
         if added.guards:
             subject = self.subject_of(added)
@@ -253,7 +173,7 @@ class Program(EntryPoints):
         refusal: tuple[Carried, Subject] | None = None
         is_cold = True
         while True:
-            subject = self.subjects[name] = self.subject_of(added)
+            subject = self.subject_of(added)
             try:
                 ways = trace(subject, training=added.training, capture=added.capture, guards=added.guards)
                 if self._carry(subject, {place: kind for way in ways for place, kind in way.computed.items()}):
@@ -261,7 +181,7 @@ class Program(EntryPoints):
                 if self._misses_others(subject, [way.kept_gradients for way in ways], added.guards):
                     continue
                 refuse_other_ends(ways)
-                return ways
+                return subject, ways
             except (Carried, SlotsMade, ValueAsked) as error:
                 is_of_slots = not isinstance(error, Carried) or ".state[" in error.path
                 if is_cold and is_of_slots and lack_state(subject):
@@ -295,9 +215,9 @@ class Program(EntryPoints):
 
         They are so as long as no entry point makes them, or, where each call is `seen` to begin, for this program.
         """
-        before, every = self._missing, [*found, *(() if are_seen else self.kept_gradients.values())]
+        before, others = self._missing, [] if are_seen else [known.kept_gradients for known in self.traced.values()]
         asked = {name for kept in found for name in kept.asked if subject.state.trained[name].grad is None}
-        made = {name for kept in every for name in kept.made}
+        made = {name for kept in (*found, *others) for name in kept.made}
         self._missing = self._missing | asked if are_seen else (self._missing | asked) - made
         return self._missing != before
 
@@ -316,42 +236,10 @@ class Program(EntryPoints):
         """Where functions read what a program does not, which was said."""
         return self._said
 
-    def take(
-        self,
-        name: str,
-        added: Added,
-        *,
-        text: str,
-        checks: list[str],
-        is_random: bool,
-        inputs: list[Any],
-        returned: Any,
-        constants: list[torch.Tensor],
-        captured: list[torch.Tensor],
-        unset: list[str],
-        gradients: list[str],
-        used_gradients: list[str],
-        kept_gradients: KeptGradients,
-        ranges: Ranges,
-        kinds: Mapping[str, Kind],
-        draws: FoundDraws,
-        untouched: list[str],
-        written: list[str],
-        is_checked: bool,
-    ) -> None:
-        """Takes an entry point as it was traced before; `kinds` are of numbers that it carries, by their paths."""
+    def subject_with(self, added: Added, kinds: Mapping[str, Kind]) -> Subject:
+        """The same as `subject_of`, with numbers of these kinds as state, by their paths."""
         self._carried = numbers_of(kinds, self.subject_of(added).places()) if kinds else {}
-        self.subjects[name] = self.subject_of(added)
-        self.texts[name], self.inputs[name], self.is_random = text, inputs, is_random
-        self.checked |= {name} if is_checked else set()
-        self.untouched[name], self.written[name] = {*untouched}, {*written}
-        self.checks[name], self.generators[name] = checks, [None] if is_random else []
-        self.returned[name], self.constants[name], self._draws[name] = returned, constants, draws
-        self.unset[name], self.absent[name], self.computed[name] = unset, set(), Bounded.within(ranges)
-        self.gradients[name], self.used_gradients[name], self.argument_gradients[name] = gradients, used_gradients, []
-        self.kept_gradients[name] = kept_gradients
-        self.captures[name] = captures_of(captured, self.subjects[name].places()) if captured else []
-        self._added[name] = added
+        return self.subject_of(added)
 
     def subject_of(self, added: Added) -> Subject:
         """What is traced, with the numbers that are carried, and the scalers that it reaches, as state."""
@@ -406,15 +294,16 @@ class Program(EntryPoints):
         def named(outputs: Any) -> dict[str, Any]:
             return {output_name(path, only(training)): leaf for path, leaf in leaves(outputs)}
 
-        training = self._added[entry].training
+        known = self.traced[entry]
+        training = known.added.training
         session = session or Session(compile(self, skip=ROUNDS))
         steps = len(next(iter(batches.values()))) if steps is None else steps
         given = batches if as_given is None else as_given
         case = Case(
             session,
             entry,
-            self.subjects[entry],
-            self._draws.get(entry) or Draws(self.graphs[entry]),
+            known.subject,
+            known.draws or Draws(known.graphs),
             training,
             lambda: self.state,
             named,
@@ -472,27 +361,3 @@ def _state(model: Model, optimizer: Optimizer, scheduler: Scheduler, **options: 
     models = {"": model} if isinstance(model, torch.nn.Module) else model
     schedulers = {"scheduler": scheduler} if isinstance(scheduler, LRScheduler) else scheduler
     return State(models, with_wrapped(optimizer), schedulers, **options)
-
-
-def _index_checks(graphs: Sequence[Graph], computed: Bounded, takes: Sequence[Port]) -> list[str]:
-    """Texts whose results say whether the indices in arguments are within what they index, where they may not be."""
-    checks = [way.indices_within(computed.known(way)) for way in graphs]
-    return [emit([check], INDICES_WITHIN, takes, [Port(INDICES_WITHIN)])[0] for check in checks if check]
-
-
-def _untouched(way: Graph, state: State) -> set[str]:
-    """The tensors of a state that a way neither reads nor changes."""
-    nodes = _nodes(way, state)
-    read = {name for name, node in nodes.items() if any(user.op != "output" for user in node.users)}
-    return nodes.keys() - read - _written(way, state)
-
-
-def _written(way: Graph, state: State) -> set[str]:
-    """The tensors of a state that a way changes."""
-    after = dict(zip(state.tensors, way.states(len(state.tensors)), strict=True))
-    return {name for name, node in _nodes(way, state).items() if after[name] is not node}
-
-
-def _nodes(way: Graph, state: State) -> dict[str, Any]:
-    """The placeholders of a way's graph for the tensors of a state, by name."""
-    return dict(zip(state.tensors, way.module.graph.find_nodes(op="placeholder"), strict=False))

@@ -106,35 +106,36 @@ class Run:
         """
         self.key = key
         self.has_departed = False  # in its last run
-        self.is_checked = ENTRY in program.checked  # by code that raises where it departs
+        self._program, self._traced = program, program.traced[ENTRY]
+        self._subject = self._traced.subject
+        self.is_checked = self._traced.is_checked  # by code that raises where it departs
         self.verified: list[Shapes] = []  # shapes of arguments as they were given
         self.differing: list[Shapes] = []  # those for which it is not what PyTorch does
         self._is_padded = options.buckets is not None
-        self._program, self._subject = program, program.subjects[ENTRY]
-        checks = {f"{INDICES_WITHIN}{i}": text for i, text in enumerate(program.checks[ENTRY])}
+        checks = {f"{INDICES_WITHIN}{i}": text for i, text in enumerate(self._traced.checks)}
         self.source = Source(ENTRY, program.texts | checks, options.of_bundle(ENTRY))
         self._bundle = self.source.bundle()
         self._tensors = self._subject.state.tensors | random.tensors
-        self._random, self._generators = random, program.generators[ENTRY]
+        self._random, self._generators = random, self._traced.generators
         modules = (module for model in self._subject.state.models.values() for module in model.modules())
         lives = (other._live for other in others)
         self._live = Live(self._bundle, options.threads, self._tensors, lives, modules)
-        self._written = {name: self._tensors[name] for name in program.written[ENTRY]}
-        self._untouched = {id(self._tensors[name]) for name in program.untouched[ENTRY]}
+        self._written = {name: self._tensors[name] for name in self._traced.written}
+        self._untouched = {id(self._tensors[name]) for name in self._traced.untouched}
         numbers = {number.name: number for number in self._subject.changeable}
-        given = [row["name"] for row in program.inputs[ENTRY] if row["name"] not in numbers]
-        self._captured = Captured(program.captures[ENTRY])
+        given = [row["name"] for row in self._traced.inputs if row["name"] not in numbers]
+        self._captured = Captured(self._traced.captures)
         examples = tensors_of(self._subject.example_args)
         self._feed = Feed(self._live.session, ENTRY, given, examples, self._captured, numbers, [*checks])
-        self._unkept = UnkeptGradients(program.gradients[ENTRY], self._tensors)
-        self._argument_gradients = program.argument_gradients[ENTRY]
-        self._used_gradients = {name: self._tensors[name] for name in program.used_gradients[ENTRY]}
-        self.gradients = LiveGradients(self._subject.state, self._tensors, program.kept_gradients[ENTRY])
+        self._unkept = UnkeptGradients(self._traced.gradients, self._tensors)
+        self._argument_gradients = self._traced.argument_gradients
+        self._used_gradients = {name: self._tensors[name] for name in self._traced.used_gradients}
+        self.gradients = LiveGradients(self._subject.state, self._tensors, self._traced.kept_gradients)
         self._apart = apart or Apart(self._subject.example_args)
         self._shapes = shapes_of(examples)
-        self._absent = program.absent[ENTRY]
-        self._results = Results(program.returned[ENTRY], self._tensors, is_padded=self._is_padded)
-        self._numbers = PythonNumbers(self._subject, program.computed[ENTRY], self._tensors, self._live.names)
+        self._absent = self._traced.absent
+        self._results = Results(self._traced.returned, self._tensors, is_padded=self._is_padded)
+        self._numbers = PythonNumbers(self._subject, self._traced.computed, self._tensors, self._live.names)
         self._is_more = bool(
             self._captured
             or self._used_gradients
@@ -225,7 +226,7 @@ class Run:
         Gives the arguments that get gradients, by name, and the names of parameters whose kept gradients are None.
         """
         refuse_gradients(self._used_gradients)
-        marked = {self._program.inputs[ENTRY][i]["name"]: arguments[i] for i in self._argument_gradients}
+        marked = {self._traced.inputs[i]["name"]: arguments[i] for i in self._argument_gradients}
         refuse_made(marked)
         self._take_numbers()
         return marked, self.gradients.take()
@@ -248,7 +249,7 @@ class Run:
         if limited := self._numbers.computed.limited:
             what = f"Python computes integers of what a tensor gives at {limited[0]}, which is too large for 64 bits"
             return TraceError(what, fix="compute with floats, or keep it small: n % 1_000_003")
-        what = f"Python asks for values of tensors at {self._program.asked[0]}, which rounding or random numbers decide"
+        what = f"Python asks for values of tensors at {self._traced.asked[0]}, which rounding or random numbers decide"
         return TraceError(f"{what}: in the program they are others", fix="compute with tensors, torch.where")
 
     def change(self) -> str:
@@ -267,7 +268,7 @@ class Run:
         session = Session(self._bundle)
         for state in session.state:
             session.state[state] = stored(self._tensors[state].detach())
-        names = [row["name"] for row in self._program.inputs[ENTRY]]
+        names = [row["name"] for row in self._traced.inputs]
         captured = [tensor.resolve_conj() for tensor in self._captured()]
         batches, as_given = (
             dict(zip(names, map(_repeated, (*tensors, *captured)), strict=False)) for tensors in (arguments, given)
@@ -280,7 +281,7 @@ class Run:
             LOG.info("%s %s", name, agreement)
             if agreement.parting:
                 warnings.warn(f"{name} {agreement}", stacklevel=6)
-        if not agreement.holds_within(1 if self._program.graphs.get(ENTRY) else FOUND_TOLERANCE):
+        if not agreement.holds_within(1 if self._traced.graphs else FOUND_TOLERANCE):
             raise DisagreementError(f"{name} is not what PyTorch does: it {agreement}; verify=False takes it as it is")
 
 

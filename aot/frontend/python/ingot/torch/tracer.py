@@ -18,7 +18,7 @@ from ingot.torch.base.keywords import OfTensors, Positions, with_tensors
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.kept import Kept
 from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
-from ingot.torch.program import Added, Program
+from ingot.torch.program import Program
 from ingot.torch.python_state.carried import PREFIX
 from ingot.torch.python_state.repetition import Kinds
 from ingot.torch.python_state.snapshot import PLAIN
@@ -28,6 +28,7 @@ from ingot.torch.running.guard import Guard, large_arrays, unread
 from ingot.torch.running.live import refuse_shared
 from ingot.torch.running.redecorated import Programs
 from ingot.torch.running.trace_key import NoKey
+from ingot.torch.traced import Added
 from ingot.torch.tracing.containers import ByIdentity, of_containers, with_records
 from ingot.torch.tracing.left_out import TEXTS, NotTaken, without_texts, without_use
 from ingot.torch.tracing.trace import PACKED
@@ -163,14 +164,15 @@ class Tracer:
             return found
         with account.doing("tracing"), without_use(call.args):
             program.add(ENTRY, call.function, call.args, training=self._options.training, guards=True)
-        if program.needed_gradients[ENTRY]:
+        traced = program.traced[ENTRY]
+        if traced.needed_gradients:
             self._are_gradients_kept = True
             return self._traced(call, account)
-        if program.asked and self._reads_new_integers(call):
+        if traced.asked and self._reads_new_integers(call):
             raise TraceError("an integer that changes decides what the program is")
-        if program.asked and self._programs.is_first("asked"):
-            warnings.warn(_taken_as_it_is(self._name, program.asked), stacklevel=6)
-        account.op_count = sum(len(graph.ops) for graph in program.graphs[ENTRY])
+        if traced.asked and self._programs.is_first("asked"):
+            warnings.warn(_taken_as_it_is(self._name, traced.asked), stacklevel=6)
+        account.op_count = sum(len(graph.ops) for graph in traced.graphs)
         run = self._run(program, call, account)
         run.keep = functools.partial(kept.keep, program) if kept else None
         return run
@@ -185,14 +187,14 @@ class Tracer:
         return program
 
     def _run(self, program: Program, call: Call, account: Account) -> Run:
-        if (unset := program.unset[ENTRY]) and self._programs.is_first("unset"):
+        traced = program.traced[ENTRY]
+        if (unset := traced.unset) and self._programs.is_first("unset"):
             warnings.warn(_left_as_it_is(self._name, unset), stacklevel=7)
         apart = Apart(call.example, call.numbers)
         with account.doing("compiling"):
             run = Run(program, call.key, self._options, self._programs.random, apart, self._programs.runs)
         drop_slots(self._optimizers, self._with_slots, run.uses)
-        fixed = program.constants[ENTRY], program.captures[ENTRY], program.unset[ENTRY]
-        run.guard = Guard(program.subjects[ENTRY], *fixed)
+        run.guard = Guard(traced.subject, traced.constants, traced.captures, traced.unset)
         run.account, account.contents = account, _contents(run, program)
         if (paths := unread(run.guard.snapshot)) and self._programs.is_first("unread"):
             warnings.warn(_read_once(self._name, paths), stacklevel=7)
@@ -235,10 +237,11 @@ class Tracer:
 def _contents(run: Run, program: Program) -> str:
     """What a program holds, reads and watches, for `explain`."""
     carried = [name.removeprefix(PREFIX) for name in program.numbers]
+    captures = program.traced[ENTRY].captures
     parts = [
         f"{run.memory_bytes:,} bytes of state and arena",
         f"{len(run.guard.snapshot.leaves)} values are watched",
-        f"{len(program.captures[ENTRY])} tensors outside of the state are read" if program.captures[ENTRY] else "",
+        f"{len(captures)} tensors outside of the state are read" if captures else "",
         f"Python's numbers {_listed(carried)} are state" if carried else "",
     ]
     return ", ".join(filter(None, parts))
