@@ -279,6 +279,11 @@ def taught() -> Callable[[torch.Tensor], torch.Tensor]:
     return lambda y: y - teacher(y)
 
 
+def scaled() -> Callable[[torch.Tensor], torch.Tensor]:
+    factor = torch.ones(3, requires_grad=True)
+    return lambda y: y * factor
+
+
 def counted() -> Callable[[torch.Tensor], torch.Tensor]:
     count = torch.zeros(())
     return lambda y: y * count.add_(1)
@@ -286,6 +291,7 @@ def counted() -> Callable[[torch.Tensor], torch.Tensor]:
 
 REFUSED = {
     r"reads the tensor `.*weight`.*neither an argument nor state": taught,
+    r"reads the tensor `.*factor`.*make it a torch.nn.Parameter of the model": scaled,
     r"writes `.*count`, which is neither an argument nor state": counted,
 }
 

@@ -270,6 +270,8 @@ def to_be_state(path: str, tensor: torch.Tensor) -> str:
         return "give the optimizer that it is of, too: {'outer': ..., 'inner': ...}"
     if isinstance(tensor, torch.nn.Parameter):
         return "give the model that it is of, too: {'outer': ..., 'inner': ...}"
+    if tensor.requires_grad:
+        return "make it a torch.nn.Parameter of the model, such as torch.nn.ParameterList"
     return "register it as a buffer of the model"
 
 
