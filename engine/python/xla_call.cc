@@ -2,6 +2,10 @@
 //
 // XLA instantiates a call where it compiles or loads a program with it, which then owns a session, and executes it in
 // threads of its own. None of this uses Python.
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -111,6 +115,15 @@ bool start(Program* program, uint32_t threads, ingot_error* error) {
          read_sizes(program, error);
 }
 
+// XLA takes the memory of results from malloc. It returns large blocks to the system when they are freed, so each step of
+// a training loop would fault new pages in, which takes longer than to compute a step of an optimizer.
+void keep_freed_memory() {
+#if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
+  mallopt(M_MMAP_THRESHOLD, 256 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
+
 // The stage where XLA compiles or loads: a session of the bundle with the number `bundle`, for `threads` threads.
 xla::Error* instantiate(xla::CallFrame* frame) {
   if (tell_metadata(frame, program_type)) return nullptr;
@@ -176,6 +189,7 @@ PyObject* capsule_of(void* data) { return PyCapsule_New(data, nullptr, nullptr);
 }  // namespace
 
 PyObject* xla_call(PyObject*, PyObject*) {
+  keep_freed_memory();
   return Py_BuildValue("{s:N,s:N},{s:N,s:N}", "type_id", capsule_of(&program_type), "type_info",
                        capsule_of(&program_info), "instantiate", capsule_of(instantiate), "execute",
                        capsule_of(execute));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -270,6 +271,56 @@ def test_many_threads_call_one_function() -> None:
     with ThreadPoolExecutor(4) as pool:
         given = list(pool.map(step, arguments))
     close(given, [jnp.tanh(x @ x) + x.sum() for x in arguments])
+
+
+def test_stands_in_the_place_of_jaxs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jax, "jit", ingot.jax.jit)
+    close(jax.jit(lambda x: x * 4)(jnp.ones(2)), jnp.full(2, 4.0))
+
+
+def test_stages_and_refusals_of_jax_are_jaxs() -> None:
+    def scaled(x: Any, n: Any, key: Any) -> Any:
+        return x * n
+
+    lowered = ingot.jax.jit(scaled, donate_argnums=0).lower(jnp.ones(2), 2.0, jnp.ones(3))
+    assert [leaf.donated for leaf in jax.tree.leaves(lowered.args_info)] == [True, False, False]
+    hows: list[tuple[dict[str, Any], str]] = [
+        ({"static_argnums": 3}, "static_argnums"),
+        ({"donate_argnames": "z"}, "donate_argnames"),
+        ({"static_argnums": 0, "donate_argnums": 0}, "cannot intersect"),
+    ]
+    for how, match in hows:
+        with pytest.raises(ValueError, match=match):
+            ingot.jax.jit(scaled, **how)
+    with pytest.raises(TypeError, match=r"args\[0\] is AbstractToken"):
+        ingot.jax.jit(lambda token: token)(jax.lax.create_token())
+
+
+def test_functions_of_jitted_ones_are_others() -> None:
+    cube = ingot.jax.jit(lambda x: x**3)
+    close(ingot.jax.jit(jax.grad(cube))(4.0), jnp.float32(48))
+    close(ingot.jax.jit(jax.vmap(cube))(jnp.ones(2)), jnp.ones(2))
+
+    class Scale:
+        factor = 3.0
+
+        @ingot.jax.jit(static_argnums=0)
+        def times(self, x: Any) -> Any:
+            return x * self.factor
+
+    close(Scale().times(jnp.ones(2)), jnp.full(2, 3.0))
+
+
+def test_only_what_is_read_is_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right, texts = cache.compiled, []
+
+    def compiled(given: dict[str, str], *args: Any, **how: Any) -> Any:
+        texts.extend(given.values())
+        return right(given, *args, **how)
+
+    monkeypatch.setattr(cache, "compiled", compiled)
+    close(ingot.jax.jit(lambda a, b, c: b + 1)(jnp.ones(5), jnp.ones(2), 3.0), jnp.full(2, 2.0))
+    assert re.findall(r"argument\.\d", texts[0]) == ["argument.1"]
 
 
 def test_jax_has_the_private_names() -> None:

@@ -53,6 +53,7 @@ def call(traced: Any, leaves: Sequence[Any], how: How) -> Any:
         traced.lower(lowering_platforms=("cpu",)),
         [(Port(f"argument.{i}"), type_of(like)) for i, like in enumerate(given)],
         [(Port(f"result.{i}"), type_of(like)) for i, like in enumerate(results)],
+        keeps_unread_inputs=False,
     )
     bundle = cache.compiled({ENTRY: text}, how.target, memory_limit=how.memory_limit).native
     ((_, inputs, _, outputs),) = bundle.entries()

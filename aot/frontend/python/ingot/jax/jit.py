@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import types
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+from jax import jit as jax_jit  # a program may put ingot's in the place of `jax.jit`
 
 from ingot.jax.call import How, call
+from ingot.jax.checks import has_checks, raise_error, traced_with_error
 from ingot.jax.private import trace_state_clean
 
 # Options of jax.jit without an effect on results: what is donated stays as it is.
@@ -28,7 +31,7 @@ def jit(
     threads: int = 1,
     target: str = "host",
     memory_limit: int | str | None = None,
-    **ignored: Any,
+    **options: Any,
 ) -> Callable[..., Any]:
     """In the place of ``jax.jit``: compiles whenever JAX would trace the function anew.
 
@@ -42,7 +45,7 @@ def jit(
 
     Raises TypeError where they are not.
     """
-    for option, value in ignored.items():
+    for option, value in options.items():
         if option not in IGNORED and not _is_unspecified(option, value):
             raise TypeError(
                 f"ingot.jax.jit does not take {option!r}: functions run on this machine's processor as `target` says; "
@@ -51,33 +54,68 @@ def jit(
     static = {"static_argnums": _tuple(static_argnums), "static_argnames": _tuple(static_argnames)}
     how = How(threads, target, memory_limit)
     if function is None:
-        return functools.partial(jit, **static, **vars(how))
-    by_jax = jax.jit(function, **static, keep_unused=True)
-    by_ingot = _by_ingot(function, static, how)
-
-    @functools.wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        return by_ingot(*args, **kwargs) if trace_state_clean() else by_jax(*args, **kwargs)
-
-    def clear_cache() -> None:
-        by_jax.clear_cache()
-        by_ingot.clear_cache()
-
-    for method in ("trace", "lower", "eval_shape"):
-        setattr(called, method, getattr(by_jax, method))
-    called.clear_cache = clear_cache  # type: ignore[attr-defined]
-    return called
+        return functools.partial(jit, **static, **vars(how), **options)
+    by_jax = jax_jit(function, **static, **options)
+    try:
+        by_ingot = _by_ingot(function, weakref.ref(function), static, how)
+    except TypeError:  # no weak references, of which JAX says so when it is called
+        return by_jax  # type: ignore[no-any-return]
+    return Jitted(function, by_jax, by_ingot)
 
 
-def _by_ingot(function: Callable[..., Any], static: dict[str, Any], how: How) -> Any:
+class Jitted:
+    """A function that JAX dispatches, to ingot outside of JAX's transformations."""
+
+    # Whoever wraps this takes its attributes over, but not these.
+    __slots__ = ("__dict__", "__weakref__", "_by_ingot", "_by_jax")
+
+    def __init__(self, function: Callable[..., Any], by_jax: Any, by_ingot: Any) -> None:
+        self._by_jax, self._by_ingot = by_jax, by_ingot
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function returns."""
+        return self._by_ingot(*args, **kwargs) if trace_state_clean() else self._by_jax(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<ingot.jax.jit of {getattr(self, '__wrapped__', None)!r}>"
+
+    def __reduce__(self) -> str:
+        return getattr(self, "__qualname__", "")  # pickled by its name, and not copied, as functions
+
+    @property
+    def trace(self) -> Any:
+        """JAX's trace of the function."""
+        return self._by_jax.trace
+
+    @property
+    def lower(self) -> Any:
+        """JAX's lowering of the function."""
+        return self._by_jax.lower
+
+    @property
+    def eval_shape(self) -> Any:
+        """The types of what the function returns."""
+        return self._by_jax.eval_shape
+
+    def clear_cache(self) -> None:
+        """Forgets what was traced and compiled."""
+        self._by_jax.clear_cache()
+        self._by_ingot.clear_cache()
+
+
+def _by_ingot(function: Callable[..., Any], get: weakref.ref[Any], static: dict[str, Any], how: How) -> Any:
     """What JAX calls outside of its transformations."""
     try:
         shared = SHARED.setdefault(function, {})
-    except TypeError:  # not hashable, or without weak references
-        return _calls(function, lambda: function, static, how)
+    except TypeError:  # not hashable
+        return _calls(function, get, static, how)
     key = (*static.values(), how)
     if key not in shared:
-        shared[key] = _calls(function, weakref.ref(function), static, how)
+        shared[key] = _calls(function, get, static, how)
     return shared[key]
 
 
@@ -87,14 +125,22 @@ def _calls(function: Callable[..., Any], get: Callable[[], Any], static: dict[st
     def compiled(*args: Any, **kwargs: Any) -> Any:
         if jax.config.jax_disable_jit:
             return get()(*args, **kwargs)
-        traced = jax.jit(get(), **static, keep_unused=True).trace(*args, **kwargs)
+        by_jax = jax_jit(get(), **static, keep_unused=True)
+        traced = by_jax.trace(*args, **kwargs)
         leaves = [leaf for leaf in jax.tree.leaves((args, kwargs)) if isinstance(leaf, jax.core.Tracer)]
-        return call(traced, leaves, how)
+        if len(traced.jaxpr.in_avals) != len(leaves):  # it reads a tracer that escaped, of which JAX tells
+            return by_jax(*args, **kwargs)
+        if not has_checks(traced.jaxpr.jaxpr):
+            return call(traced, leaves, how)
+        with_error, raisers = traced_with_error(traced, leaves)
+        error, results = call(with_error, leaves, how)
+        raise_error(error, raisers)
+        return jax.tree.unflatten(traced.out_tree, results)
 
     compiled.__name__ = getattr(function, "__name__", compiled.__name__)
     with contextlib.suppress(TypeError, ValueError):  # Python knows no signature
         compiled.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-    return jax.jit(compiled, **static)
+    return jax_jit(compiled, **static)
 
 
 def _tuple(given: Any) -> Any:
@@ -103,5 +149,5 @@ def _tuple(given: Any) -> Any:
 
 def _is_unspecified(option: str, value: Any) -> bool:
     """Whether an option of ``jax.jit`` is as if it were left out: its default or None, maybe for each argument."""
-    parameter = inspect.signature(jax.jit).parameters.get(option)
+    parameter = inspect.signature(jax_jit).parameters.get(option)
     return parameter is not None and all(leaf is parameter.default for leaf in jax.tree.leaves(value))

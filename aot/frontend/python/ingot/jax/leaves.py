@@ -69,6 +69,8 @@ def checked(aval: Any, name: str) -> jax.ShapeDtypeStruct:
 
     Raises TypeError with the leaf's name for what a program cannot hold.
     """
+    if not hasattr(aval, "shape"):
+        raise TypeError(f"{name} is {aval}, no array; leave it out")
     like = jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=getattr(aval, "weak_type", False))
     if stored(like).dtype.name not in DTYPES:
         what = "float0" if like.dtype == jax.dtypes.float0 else like.dtype

@@ -29,10 +29,12 @@ NO_USERS = HERE, os.path.dirname(jax.__file__)
 register_exclusion(HERE)  # an op comes from the user's line, none of these
 
 
-def entry_text(lowered: jax.stages.Lowered, arguments: Ports, results: Ports) -> str:
+def entry_text(
+    lowered: jax.stages.Lowered, arguments: Ports, results: Ports, *, keeps_unread_inputs: bool = True
+) -> str:
     """The text with arguments and results as they are called, in the order in which they were flattened.
 
-    State that nothing reads is no argument.
+    State that nothing reads is no argument; nor are inputs, unless they are kept.
 
     Raises ValueError for calls of the host, with the place, and for a ``jax.Ref`` of the caller's; warns of large
     constants.
@@ -47,7 +49,7 @@ def entry_text(lowered: jax.stages.Lowered, arguments: Ports, results: Ports) ->
         _refuse_refs(main, len(arguments), len(results))
         main.arg_attrs = _attributes(arguments)
         main.result_attrs = _attributes(results)
-        _drop_unread(main, [port.is_state for port, _ in arguments])
+        _drop_unread(main, [port.is_state or not keeps_unread_inputs for port, _ in arguments])
     return str(module.operation.get_asm(enable_debug_info=True))
 
 
@@ -119,10 +121,10 @@ def _attributes(ports: Ports) -> Any:
     return ir.ArrayAttr.get([ir.DictAttr.parse(port.attributes(type_)) for port, type_ in ports])
 
 
-def _drop_unread(main: Any, is_state: Sequence[bool]) -> None:
+def _drop_unread(main: Any, may_drop: Sequence[bool]) -> None:
     block, attributes = main.entry_block, list(main.arg_attrs)
-    for i in reversed(range(len(is_state))):
-        if is_state[i] and not list(block.arguments[i].uses):
+    for i in reversed(range(len(may_drop))):
+        if may_drop[i] and not list(block.arguments[i].uses):
             block.erase_argument(i)
             del attributes[i]
     types = [argument.type for argument in block.arguments]

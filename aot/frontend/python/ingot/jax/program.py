@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax import jit as jax_jit
 from safetensors.numpy import save_file
 
 from ingot.folder import EntryPoints, input_row, output_name
@@ -48,7 +49,7 @@ class Program(EntryPoints):
         self._refuse_other_types(values)
         only = "loss" if training else "output"
 
-        traced = jax.jit(function, donate_argnums=0 if training else (), keep_unused=True).trace(like_state, like_batch)
+        traced = jax_jit(function, donate_argnums=0 if training else (), keep_unused=True).trace(like_state, like_batch)
         new_state, outputs = _pair(traced.out_info) if training else ({}, traced.out_info)
         new = named_leaves(abstract(new_state, ROOT), ROOT)
         if training:

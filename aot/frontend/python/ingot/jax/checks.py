@@ -1,0 +1,84 @@
+"""The checks of equinox, `error_if`, which are callbacks: a program returns which one fails, and JAX calls it then."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import jit as jax_jit
+from jax.experimental import checkify, io_callback
+from jax.extend.core import jaxpr_as_fun, jaxprs_in_params
+
+from ingot.jax.private import CHECK_RULES, FailedCheckError, assert_func, pure_callback, without_unused
+
+MODULE = "equinox._errors"
+Raiser = Callable[[Any], Any]
+
+
+class Found(threading.local):
+    """What raises the errors of the checks in the function that this thread traces, if it is one with checks."""
+
+    raisers: list[Raiser] | None = None
+
+
+FOUND = Found()
+
+
+def has_checks(jaxpr: Any) -> bool:
+    """Whether there are checks in what JAX traced."""
+    return any(
+        _is_check(eqn.primitive, eqn.params) or any(map(has_checks, jaxprs_in_params(eqn.params))) for eqn in jaxpr.eqns
+    )
+
+
+def traced_with_error(traced: Any, leaves: Sequence[Any]) -> tuple[Any, list[Raiser]]:
+    """The function of the leaves of its arguments that returns an error and what it returned before, as JAX traced it.
+
+    And what raises the error of each of its checks. A check of a value that nothing uses is none, as in equinox.
+    """
+    function = jaxpr_as_fun(without_unused(traced.jaxpr))
+    raisers: list[Raiser] = []
+    FOUND.raisers = raisers
+    try:
+        with_error = jax_jit(checkify.checkify(lambda *flat: function(*flat)), keep_unused=True).trace(*leaves)
+    finally:
+        FOUND.raisers = None
+    return with_error, raisers
+
+
+def raise_error(error: Any, raisers: Sequence[Raiser]) -> None:
+    """Has JAX call what raises the error, if there is one when the call runs."""
+    leaves, _ = jax.tree.flatten(error)
+    if not leaves:
+        return
+    for effect, failed in error._pred.items():
+        payload = error._payload[effect]
+        for code, made in error._metadata.items():
+            check = jax.tree.unflatten(made, payload)
+            raiser = raisers[int(check.fmt_string)]
+            call = lambda index, raiser=raiser: io_callback(raiser, None, index)  # noqa: E731
+            jax.lax.cond(failed & (error._code[effect] == code), call, lambda index: None, *check.args)
+
+
+def _is_check(primitive: Any, params: dict[str, Any]) -> bool:
+    if primitive is not pure_callback:
+        return False
+    return getattr(params["callback"].callback_func, "__module__", None) == MODULE
+
+
+def _rule(error: Any, enabled: Any, *args: Any, **params: Any) -> tuple[Any, list[Any]]:
+    """In the place of a check that fails: an error, and anything as its result."""
+    if FOUND.raisers is None or not _is_check(pure_callback, params):
+        return error, pure_callback.bind(*args, **params)
+    raiser = params["callback"].callback_func
+    if raiser.__name__ == "raises":  # else it is for devices where nothing can be raised
+        check = FailedCheckError("", str(len(FOUND.raisers)), *args)
+        error = assert_func(error, jnp.bool_(True), check)
+        FOUND.raisers.append(raiser)
+    return error, [jnp.zeros(like.shape, like.dtype) for like in params["result_avals"]]
+
+
+CHECK_RULES[pure_callback] = _rule
