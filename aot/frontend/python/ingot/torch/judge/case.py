@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,24 +51,24 @@ class Step:
     outputs: dict[str, Any]
     after: Tensors
     way: Graph | None  # where it was found, and not traced, none is known
+    took_s: float
 
 
-def run_session(case: Case) -> list[Step]:
-    """The session's steps, until one asks for values that are not as they were when it was traced."""
-    steps: list[Step] = []
+def session_steps(case: Case) -> Iterator[Step]:
+    """Runs the session's steps one by one, until one asks for values that are not as they were when it was traced."""
     before = {name: stored(tensor.detach()).clone() for name, tensor in case.state().tensors.items()}
     for i in range(case.steps):
         inputs = {name: stored(rows[i]) for name, rows in case.batches.items()}
         state = before | _state_of(case.session)
         way, drawn = case.draws(state, inputs)
+        began = time.perf_counter()
         outputs = case.session.entries[case.entry](**inputs)
+        took_s = time.perf_counter() - began
         if not outputs.pop(HELD, True):
-            break
-        after = state | _state_of(case.session)
-        steps.append(Step(state, inputs, drawn, outputs, after, way))
-    if not steps:
-        raise Undecided("its first step asks for values that are not as they were when it was traced")
-    return steps
+            if not i:
+                raise Undecided("its first step asks for values that are not as they were when it was traced")
+            return
+        yield Step(state, inputs, drawn, outputs, state | _state_of(case.session), way, took_s)
 
 
 def _state_of(session: Session) -> dict[str, torch.Tensor]:

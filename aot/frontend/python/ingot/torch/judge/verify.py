@@ -14,14 +14,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 
-from ingot.judge import TOLERANCE_FACTOR, Agreement
-from ingot.torch.judge.case import Case, Step, Tensors, run_session
+from ingot.judge import TOLERANCE_FACTOR, Agreement, Undecided
+from ingot.torch.judge.case import Case, Step, Tensors, session_steps
 from ingot.torch.judge.distance import allowance, distance
 from ingot.torch.judge.eager import NUMBER, Eager, as_tensor, output_key, run_pytorch
 from ingot.torch.judge.observe import Observer
@@ -143,13 +142,15 @@ def verify(case: Case) -> Agreement:
     Of slow steps the first alone is judged if it agrees. Nothing but the session is changed. Raises Undecided where
     PyTorch cannot be given what an op drew.
     """
-    began = time.perf_counter()
-    steps = run_session(case)
-    if case.is_in_part and len(steps) > 1 and time.perf_counter() - began > len(steps) * SLOW_STEP_S:
-        first = _judged(case, steps[:1])
-        if first.holds and not first.by_rounding:
-            return dataclasses.replace(first, steps=1)
-    return _judged(case, steps)
+    steps = session_steps(case)
+    first = next(steps, None)
+    if first is None:
+        raise Undecided("there is no step to compare")
+    if case.is_in_part and case.steps > 1 and first.took_s > SLOW_STEP_S:
+        found = _judged(case, [first])
+        if found.holds and not found.by_rounding:
+            return dataclasses.replace(found, steps=1)
+    return _judged(case, [first, *steps])
 
 
 def _judged(case: Case, steps: Sequence[Step]) -> Agreement:
