@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ingot.torch.base import metrics
+from ingot.torch.tracing.settings import without_collection
 
 LOG = logging.getLogger("ingot.torch")
 PATIENCE_S = 1.0  # what takes longer is shown on a terminal, and so often
@@ -34,7 +35,7 @@ class Account:
     @contextmanager
     def doing(self, what: str) -> Iterator[None]:
         """Measures `what` is done, such as "tracing"; logs it once it is."""
-        with _shown(f"{self.step}: {what}"), metrics.timed(metrics.OF_STEPS[what]):
+        with _shown(f"{self.step}: {what}"), metrics.timed(metrics.OF_STEPS[what]), without_collection():
             began = time.perf_counter()
             yield
         took = time.perf_counter() - began

@@ -138,8 +138,14 @@ class Program(EntryPoints):
         """
         if isinstance(function, Substituted):
             function = function.function
+        self.trace(name, Added(function, example_args, training, capture, guards))
+        limit = limit_of(self._parts[0])
+        if training and limit is not None:
+            self.memory_limits[name] = limit
+
+    def trace(self, name: str, added: Added) -> None:
+        """Adds an entry point. Where it is refused, the program is as before."""
         fixed = carried, missing, _ = self._carried, self._missing, self._scalers
-        added = Added(function, example_args, training, capture, guards)
         before = {**self.traced}, {**self.texts}, {**self.inputs}
         try:
             with exclusive(), only_trace_errors(), without_collection():
@@ -150,10 +156,7 @@ class Program(EntryPoints):
         except TraceError as error:
             self._carried, self._missing = carried, missing
             self.traced, self.texts, self.inputs = before
-            raise error if guards else shortened(error)  # noqa: B904  (it has its cause, which a step looks at)
-        limit = limit_of(self._parts[0])
-        if training and limit is not None:
-            self.memory_limits[name] = limit
+            raise error if added.guards else shortened(error)  # noqa: B904  (it has its cause, which a step looks at)
 
     def take(self, name: str, known: Traced) -> None:
         """Takes in an entry point."""
@@ -168,7 +171,8 @@ class Program(EntryPoints):
         """The ways of a function; numbers that it carries from call to call become state."""
         if added.guards:
             subject = self.subject_of(added)
-            of_schedulers = kinds_of_schedulers(subject.places(), subject.state.schedulers.values())
+            schedulers = subject.state.schedulers.values()
+            of_schedulers = kinds_of_schedulers(subject.places(), schedulers) if schedulers else {}
             self._carry(subject, {**of_schedulers, **self.numbers_read})
         refusal: tuple[Carried, Subject] | None = None
         is_cold = True
@@ -256,7 +260,8 @@ class Program(EntryPoints):
         changeable = [
             number for number in self._numbers if added.training and number not in moved and number.place not in places
         ]
-        how = added.guards, self._said, added.guards and self.are_checked, self.numbers_read, self._missing
+        checked = added.guards and self.are_checked
+        how = added.guards, self._said, checked, self.numbers_read, self._missing, added.names
         return Subject(added.function, added.example_args, self.state, changeable, self._schedules, *how)
 
     def _carry(self, subject: Subject, kinds: Kinds) -> bool:

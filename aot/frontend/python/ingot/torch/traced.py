@@ -14,6 +14,7 @@ from ingot.torch.base.torch_internals import pytree
 from ingot.torch.judge.bounded import Bounded
 from ingot.torch.judge.observe import FoundDraws, Graph
 from ingot.torch.numbers.index_checks import INDICES_WITHIN
+from ingot.torch.python_state.named import Named
 from ingot.torch.text.dtypes import type_of
 from ingot.torch.text.emit import Way, emit
 from ingot.torch.tracing.calls import Subject
@@ -34,6 +35,7 @@ class Added:
     training: bool
     capture: bool
     guards: bool = False
+    names: dict[bool, Named] = field(default_factory=dict)  # that its code names, as they were found last
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ class Tracer:
         if kept and known and (found := self._found(kept, known, call, account)):
             return found
         with account.doing("tracing"), without_use(call.args):
-            program.add(ENTRY, call.function, call.args, training=self._options.training, guards=True)
+            program.trace(ENTRY, added)
         traced = program.traced[ENTRY]
         if traced.needed_gradients:
             self._are_gradients_kept = True

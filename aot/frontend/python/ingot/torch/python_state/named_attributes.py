@@ -15,7 +15,7 @@ import torch
 from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.torch.python_state.held import Entry, Held
-from ingot.torch.python_state.named import NONE, PLAIN_BASES, library_bases, named_in
+from ingot.torch.python_state.named import NONE, PLAIN_BASES, Named, library_bases, named_in
 from ingot.torch.python_state.reach import OWN_MODULES, users_functions
 from ingot.torch.python_state.snapshot import CONTAINERS, STATEFUL, Follows, Snapshot
 
@@ -27,18 +27,21 @@ READING = {"get_lr", "state_dict"}  # methods of schedulers that read what they 
 class NamedAttributes:
     """The attributes that code names. What is reached through others alone is left out."""
 
-    def __init__(self, take: Callable[[Follows | None], Snapshot], *, libraries_write: bool) -> None:
-        """`take` gives what is reached where holders are followed.
+    def __init__(
+        self, take: Callable[[Follows | None], Snapshot], known: dict[bool, Named], *, libraries_write: bool
+    ) -> None:
+        """`take` gives what is reached where holders are followed; `known` is what was found before, to begin with.
 
         With `libraries_write`, objects of libraries' classes are followed whole, as ``scheduler.step()`` needs.
         """
         self._take, self._libraries_write = take, libraries_write
-        self.names, self._called = NONE
+        self.names, self._called = known.get(libraries_write, NONE)
         self._functions: set[int] | None = None  # those that were reached, by identity; others are made later
         while True:  # what is called, and what it names, until that leads to nothing else
             self.snapshot = take(self.follows)
             if (named := named_in(self.snapshot)) == (self.names, self._called):
                 self._functions = {*map(id, users_functions(self.snapshot.reached()))}
+                known[libraries_write] = named
                 return
             self.names, self._called = named
 

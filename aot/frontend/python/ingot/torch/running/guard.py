@@ -62,7 +62,7 @@ class Guard:
         numbers = subject.state.numbers.values()
         self._carried = {place for number in numbers for place in (number.place, number.entry)}
         self._carried |= {place for capture in captures for place in capture.places}
-        self._named = NamedAttributes(self._taken, libraries_write=False)
+        self._named = NamedAttributes(self._taken, subject.names, libraries_write=False)
         self._snapshot = self._named.whole
         remade = [*self._remade(made_anew)]
         self._carried |= {read.place for read in remade}

@@ -61,7 +61,7 @@ class TraceKey:
 
         try:
             with without_functions():
-                self.snapshot = NamedAttributes(take, libraries_write=False).snapshot
+                self.snapshot = NamedAttributes(take, subject.names, libraries_write=False).snapshot
                 refuse_arrays(self.snapshot.held(), subject.state.tensors)
                 self.text = "\n".join(self._lines(subject, arguments))
         except NoKey:

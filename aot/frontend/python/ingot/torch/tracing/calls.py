@@ -30,6 +30,7 @@ from ingot.torch.python_state.aliases import refuse_arrays
 from ingot.torch.python_state.attributes import Attributes, OfArguments, attributes_of
 from ingot.torch.python_state.carried import Lent
 from ingot.torch.python_state.held import Entry, Held
+from ingot.torch.python_state.named import Named as Names
 from ingot.torch.python_state.named_attributes import NamedAttributes
 from ingot.torch.python_state.repetition import Repetition, Watch, refuse_shared_memory
 from ingot.torch.python_state.snapshot import Snapshot
@@ -60,6 +61,7 @@ class Subject:
     are_checked: bool = False  # values, where the function raises otherwise
     read: Collection[tuple[int, Any]] = ()  # the places of numbers that change between calls
     missing: frozenset[str] = frozenset()  # parameters that have no gradient before the call, of those that are kept
+    names: dict[bool, Names] = field(default_factory=dict)  # that code names, as they were found last
 
     def roots(self) -> list[Held]:
         """Where everything that the function can reach in Python is reached from."""
@@ -68,7 +70,9 @@ class Subject:
 
     def named_attributes(self) -> NamedAttributes:
         """What a call can read and write of it."""
-        return NamedAttributes(lambda follows: Snapshot(self.roots(), {}, follows=follows), libraries_write=True)
+        return NamedAttributes(
+            lambda follows: Snapshot(self.roots(), {}, follows=follows), self.names, libraries_write=True
+        )
 
     def places(self) -> Snapshot:
         """Everything in Python by its path, from models and optimizers where they hold it."""
