@@ -232,6 +232,22 @@ def without_autograd(device: Any) -> Any:
         return [layer.to(device)(tensor(device, 2, 2, 3)) for layer in layers]
 
 
+def changed_without_autograd(device: Any) -> Any:
+    x, y = tensor(device, 3, 2), tensor(device, 2)
+    view = x[1:]
+    with torch.inference_mode():
+        x.add_(y)
+        mark(device)
+        z = view.mul_(2)[0] * 1
+        y.copy_(torch.ones(2))
+    view.sub_(1)
+    x[0].copy_(torch.zeros(2))
+    y.t_().copy_(torch.full((2,), 3.0))
+    mark(device)
+    y.copy_(torch.full((2,), 4.0))
+    return x, y, view, z
+
+
 def embedding(device: Any) -> Any:
     layer = nn.Embedding(5, 3).to(device)
     output = layer(torch.tensor([[0, 1], [4, 1]], device=device))
@@ -292,6 +308,7 @@ def types_that_programs_lack(device: Any) -> Any:
     leaf = tensor(device, 4).requires_grad_()
     torch.view_as_real(leaf.to(half)).double().sum().backward()
     counts = torch.arange(3, dtype=torch.int32).to(torch.uint16).to(device)
+    counts.unsqueeze_(0)
     return *(y.to(torch.complex64) for y in wide), counts.to(torch.int32) + 1, leaf.grad
 
 
@@ -329,7 +346,7 @@ SAME = [
         computed_again,
         recurrent,
     ),
-    *(without_autograd, batch_normalised),
+    *(without_autograd, changed_without_autograd, batch_normalised),
     *(attention_and_dropout, embedding, channels_last, lists_of_tensors, copied, copied_with_views),
     *(values_that_decide_shapes, calls_that_are_alike),
 ]

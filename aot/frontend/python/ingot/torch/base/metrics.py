@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -49,6 +49,7 @@ class Metric:
         ]
 
 
+BEFORE_READING: list[Callable[[], None]] = []  # what is called before counts are given, to wait for what runs
 METRICS: dict[str, Metric] = {}
 COUNTERS: Counter[str] = Counter()
 
@@ -58,7 +59,12 @@ def timed(name: str) -> Iterator[None]:
     """Adds the time that it takes to a metric."""
     start = time.perf_counter()
     yield
-    METRICS.setdefault(name, Metric()).add((time.perf_counter() - start) * 1e6)
+    add(name, time.perf_counter() - start)
+
+
+def add(name: str, seconds: float) -> None:
+    """Adds a time to a metric."""
+    METRICS.setdefault(name, Metric()).add(seconds * 1e6)
 
 
 def count(name: str) -> None:
@@ -68,26 +74,35 @@ def count(name: str) -> None:
 
 def samples(name: str) -> int:
     """How often a metric was taken."""
+    _settle()
     return METRICS[name].samples if name in METRICS else 0
 
 
 def counter(name: str) -> int:
     """What a counter has counted."""
+    _settle()
     return COUNTERS[name]
 
 
 def clear() -> None:
     """Starts anew."""
+    _settle()
     METRICS.clear()
     COUNTERS.clear()
 
 
 def report() -> str:
     """All metrics and counters, as PyTorch/XLA's ``metrics_report()`` prints them."""
+    _settle()
     lines = [line for name in sorted(METRICS) for line in METRICS[name].lines(name)]
     for name in sorted(COUNTERS):
         lines += [f"Counter: {name}", f"  Value: {COUNTERS[name]}"]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _settle() -> None:
+    for wait in BEFORE_READING:
+        wait()
 
 
 def duration(microseconds: float) -> str:

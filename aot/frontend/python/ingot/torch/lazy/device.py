@@ -17,6 +17,7 @@ from ingot.torch.lazy.host import copy_into
 from ingot.torch.lazy.module import Module, of_accelerator
 from ingot.torch.lazy.ops import way
 from ingot.torch.lazy.raised import Engine, Guard
+from ingot.torch.lazy.recorder import alone
 from ingot.torch.lazy.tensor import DEVICE
 
 
@@ -66,7 +67,8 @@ def _factories() -> list[OpOverload]:
 
 
 def _make(op: OpOverload, *args: Any, **kwargs: Any) -> Any:
-    return way(op)(op, args, kwargs)
+    with alone():
+        return way(op)(op, args, kwargs)
 
 
 def _is_pinned(otherwise: Any, keys: Any, tensor: torch.Tensor, device: torch.device | None = None) -> bool:
@@ -77,4 +79,5 @@ def _is_pinned(otherwise: Any, keys: Any, tensor: torch.Tensor, device: torch.de
 
 
 def _copy_from(source: torch.Tensor, tensor: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
-    return copy_into(tensor, source)
+    with alone():
+        return copy_into(tensor, source)

@@ -10,12 +10,12 @@ from ingot.torch.base import metrics
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import user_place
 from ingot.torch.base.torch_internals.ops import OpOverload
-from ingot.torch.lazy.memory import Layout, Memory, layout_of, packed, view_like
+from ingot.torch.lazy.memory import UNKNOWN, Layout, Memory, layout_of, packed, view_like
 from ingot.torch.lazy.plans import Args, Kwargs, placed
 from ingot.torch.lazy.record import MOST, aten, record, seen_of, tensors_in
 from ingot.torch.lazy.recorder import RECORDER
 from ingot.torch.lazy.tape import frozen, mapped
-from ingot.torch.lazy.tensor import DEVICE, LazyTensor, on_device, tensor_of
+from ingot.torch.lazy.tensor import DEVICE, LazyTensor, on_device, tensor_of, view_of
 
 # Random ops that look at the type and the shape of their tensors alone; so do all that have no tensor.
 DRAWN_IN_PLACE = {
@@ -97,7 +97,13 @@ def copy_into(tensor: torch.Tensor, source: torch.Tensor, non_blocking: bool = F
         return record_or_run(aten.copy_.default, (tensor, source), {})
     if tensor.memory.tape_id == RECORDER.tape.id:
         return record(aten.copy_.default, (tensor, on_device(source.detach().clone())), {})
-    view_like(tensor.memory.known(), tensor.form).copy_(source.detach())
+    memory = tensor.memory
+    if memory.tape_id != UNKNOWN:  # what runs may read it
+        if tensor.form is memory.layout:
+            memory.fill(torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype))
+        else:
+            RECORDER.wait()
+    view_like(memory.known(), tensor.form).copy_(source.detach())
     return tensor
 
 
@@ -113,7 +119,7 @@ def converted(tensor: torch.Tensor, *, device: torch.device | None = None, **opt
 
 def same(tensor: LazyTensor) -> LazyTensor:
     """Another tensor of the same value and memory: ``detach()``."""
-    other = tensor_of(tensor.memory, tensor.form)
+    other = view_of(tensor, tensor.form)
     other.tape_id, other.number = tensor.tape_id, tensor.number
     return other
 

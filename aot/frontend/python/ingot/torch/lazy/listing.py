@@ -18,6 +18,7 @@ class Op:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     results: tuple[int | None, ...]
+    call: int  # its number among the tape's
 
     @property
     def function(self) -> Any:
@@ -33,11 +34,11 @@ class Listing:
         self.ops: list[Op] = []
         self.layouts: list[Layout] = []  # of values
         self.roots: list[int] = []  # for each value the one that its memory was made with
-        for what, *numbers in calls:
+        for i, (what, *numbers) in enumerate(calls):
             if isinstance(what, Layout):
                 self.inputs.append(self._value(what))
             else:
-                self._add(what, numbers)
+                self._add(i, what, numbers)
 
     @property
     def strides(self) -> dict[int, tuple[int, ...]]:
@@ -57,7 +58,7 @@ class Listing:
                 found.append(op)
         return found[::-1]
 
-    def _add(self, plan: Plan, operands: Sequence[int]) -> None:
+    def _add(self, call: int, plan: Plan, operands: Sequence[int]) -> None:
         results: list[int | None] = []
         for result in plan.results:
             if isinstance(result, Layout):
@@ -67,7 +68,7 @@ class Listing:
             else:
                 results.append(None)
         args, kwargs = mapped((plan.args, plan.kwargs), lambda operand: ref(operands[operand.number]), Ref)
-        self.ops.append(Op(plan, args, kwargs, tuple(results)))
+        self.ops.append(Op(plan, args, kwargs, tuple(results), call))
 
     def _value(self, layout: Layout, root: int | None = None) -> int:
         number = len(self.layouts)

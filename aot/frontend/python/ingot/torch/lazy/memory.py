@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -25,7 +26,8 @@ class Layout:
 
     def bare(self) -> torch.Tensor:
         """A new tensor of this shape and these strides on PyTorch's device meta, where tensors have no bytes."""
-        return torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="meta")
+        with torch.inference_mode(False):  # it may be kept
+            return torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="meta")
 
     @property
     def nbytes(self) -> int:
@@ -52,7 +54,8 @@ class Usage:
     def add(self, count: int) -> None:
         """Counts bytes more, or less."""
         self.now += count
-        self.note(self.now)
+        if self.now > self.peak:
+            self.peak = self.now
 
     def note(self, count: int) -> None:
         """So many bytes were in use at once."""
@@ -69,11 +72,12 @@ class Memory:
     or makes has a number there; what it writes has its bytes when the tape has run.
     """
 
-    __slots__ = ("__weakref__", "_whole", "data", "is_written", "layout", "number", "tape_id")
+    __slots__ = ("__weakref__", "_whole", "awaited", "data", "is_written", "layout", "number", "tape_id")
 
     def __init__(self, layout: Layout, data: torch.Tensor | None = None) -> None:
         self.layout = layout
         self.data: torch.Tensor | None = None
+        self.awaited: Callable[[], None] | None = None  # waits for the run that makes the bytes, and fills them in
         if data is not None:
             self.fill(data)
         self.tape_id = UNKNOWN  # of the tape that has the number
@@ -113,10 +117,12 @@ class Memory:
         self.forget()
 
     def known(self) -> torch.Tensor:
-        """Its bytes.
+        """Its bytes, once what runs has made them.
 
-        Raises RuntimeError where what computes them was run and failed.
+        Raises the error of that run, and RuntimeError where it has failed before.
         """
+        if self.awaited is not None:
+            self.awaited()
         if self.data is None:
             raise RuntimeError("the step that computes this tensor failed before; make the tensor again")
         return self.data

@@ -11,7 +11,7 @@ import torch
 
 from ingot.torch.lazy import autocast
 from ingot.torch.lazy.memory import USAGE
-from ingot.torch.lazy.recorder import synchronize
+from ingot.torch.lazy.recorder import run
 from ingot.torch.lazy.tensor import DEVICE
 
 Device: TypeAlias = torch.device | str | int | None
@@ -66,7 +66,7 @@ class Module:
     def synchronize(self, device: Device = None) -> None:
         """Runs what is recorded, and waits for it."""
         checked(device)
-        synchronize()
+        run()
 
     @property
     def default_generators(self) -> tuple[torch.Generator]:

@@ -62,12 +62,19 @@ def way(op: OpOverload) -> Way:
     if torch.Tag.nondeterministic_seeded in op.tags:
         return draw
     if torch.Tag.inplace_view in op.tags:
-        return turned
+        return _turned
     if op in OF_UNKNOWN_SHAPE or not has_row(op):
         return run_by_torch
     if any(argument.is_out for argument in op._schema.arguments):
         return _recorded_into
     return _recorded_with_numbers if op._opname.removesuffix("_") in RULES else record_or_run
+
+
+def _turned(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
+    try:
+        return turned(op, args, kwargs)
+    except NotImplementedError:
+        return run_by_torch(op, args, kwargs)
 
 
 def _recorded_with_numbers(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:

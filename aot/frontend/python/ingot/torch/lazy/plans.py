@@ -18,6 +18,7 @@ from ingot.torch.text.dtypes import DTYPES
 Args: TypeAlias = tuple[Any, ...]
 Kwargs: TypeAlias = dict[str, Any]
 TENSORS = (torch.Tensor, Number)
+POSITIONS = {torch.int32, torch.int64}
 
 
 def plan_of(op: OpOverload, args: Args, kwargs: Kwargs, operands: Sequence[Any]) -> tuple[Plan, bool]:
@@ -40,7 +41,8 @@ def plan_of(op: OpOverload, args: Args, kwargs: Kwargs, operands: Sequence[Any])
     if not dtypes <= DTYPES.keys():
         raise NotImplementedError
     is_clear = all(_is_clear(result, operands, writes) for result in results)
-    plan = Plan(op, named_args, named_kwargs, results, writes, is_of_many(op), _returned(op))
+    has_positions = any(x.form.dtype in POSITIONS and x.form.shape.numel() for x in operands)
+    plan = Plan(op, named_args, named_kwargs, results, writes, has_positions, is_of_many(op), _returned(op))
     return plan, is_clear
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import fx
 
 from ingot import cache
+from ingot.arrays import torch_memory, torch_tensor
 from ingot.session import Session
-from ingot.stablehlo import Port
+from ingot.stablehlo import Place, Port
 from ingot.torch.base import metrics
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import only_trace_errors
@@ -26,24 +27,34 @@ from ingot.torch.numbers.index_checks import with_checks
 from ingot.torch.program import ROUNDS
 from ingot.torch.text.emit import Way, emit
 from ingot.torch.tracing.functional import functional
-from ingot.torch.tracing.state import outputs_of
+from ingot.torch.tracing.state import stored
 
 ENTRY = "graph"
+CALL = "ingot_call"  # of a node: the number of the tape's call
 Tensors = list[torch.Tensor]
+Places = Mapping[int, Place | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A program on some inputs: `work` needs no lock of Python's; then `results` gives what was made."""
+
+    work: Callable[[], None]
+    results: Callable[[], Tensors]
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What computes results from inputs, and the bytes of memory that it needs beside them."""
+    """What computes results from inputs, with the user's lines of calls; bytes of memory that it needs beside them."""
 
-    run: Callable[[Sequence[torch.Tensor]], Tensors]
+    on: Callable[[Sequence[torch.Tensor], Places], Execution]
     arena_bytes: int = 0
 
 
 PROGRAMS: dict[Key, Program] = {}  # of this process; its bundles are also in the cache on disk
 
 
-def program_of(tape: Tape, results: Sequence[Memory]) -> Program:
+def program_of(tape: Tape, results: Sequence[Memory], inputs: Sequence[torch.Tensor]) -> Program:
     """What computes memory from a tape's inputs.
 
     A tape with an op that has no row is PyTorch's to run; that op is not recorded again.
@@ -56,14 +67,14 @@ def program_of(tape: Tape, results: Sequence[Memory]) -> Program:
     graph = graph_of(listing.ops, listing.inputs, [memory.number for memory in results], listing.strides)
     try:
         with metrics.timed(metrics.COMPILE):
-            program = PROGRAMS[key] = compiled(graph, tape.inputs)
+            program = PROGRAMS[key] = compiled(graph, inputs)
     except TraceError:
         missing = [op for op in listing.ops if refuse(op, listing.layouts, lowered_alone)]
         if not missing:
             raise
         for op in missing:
             metrics.count(op.function.name())
-        return Program(functools.partial(in_torch, graph))
+        return Program(lambda given, places: Execution(lambda: None, lambda: in_torch(graph, given, places)))
     metrics.count(metrics.UNCACHED)
     return program
 
@@ -77,6 +88,7 @@ def graph_of(
     for op in ops:
         args, kwargs = mapped((op.args, op.kwargs), lambda ref: nodes[ref.number], Ref)
         made = graph.call_function(op.function, args, kwargs)
+        made.meta[CALL] = op.call
         for i, number in enumerate(op.results):
             if number is not None:
                 nodes[number] = graph.call_function(operator.getitem, (made, i)) if op.plan.is_tuple else made
@@ -125,16 +137,40 @@ def compiled(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Program:
     session = Session(cache.compiled({ENTRY: text}, skip=ROUNDS))
     entry = session.entries[ENTRY]
 
-    def run(given: Sequence[torch.Tensor]) -> Tensors:
-        outputs = outputs_of(entry, given)
-        made = [outputs[f"y{i}"] for i in range(len(are_complex))]
-        if is_checked and not made.pop():
-            return in_torch(graph, given)
-        return [torch.view_as_complex(x) if pairs else x for x, pairs in zip(made, are_complex, strict=False)]
+    def on(given: Sequence[torch.Tensor], places: Places) -> Execution:
+        memories = tuple([torch_memory(stored(x), port) for x, port in zip(given, entry.inputs, strict=True)])
+        work, blocks = entry.prepared(memories)
 
-    return Program(run, session.bundle.arena_bytes)
+        def results() -> Tensors:
+            made = [torch_tensor(block, port) for block, port in zip(blocks, entry.outputs, strict=True)]
+            if is_checked and not made.pop():
+                return in_torch(graph, given, places)
+            return [torch.view_as_complex(x) if pairs else x for x, pairs in zip(made, are_complex, strict=False)]
+
+        return Execution(work, results)
+
+    return Program(on, session.bundle.arena_bytes)
 
 
-def in_torch(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Tensors:
+class InTorch(fx.Interpreter):  # type: ignore[misc]  # torch is not checked
+    """Runs a graph in PyTorch, and adds the user's line to errors."""
+
+    def __init__(self, graph: fx.GraphModule, places: Places) -> None:
+        super().__init__(graph)
+        self.extra_traceback = False
+        self._places = places
+
+    def run_node(self, n: fx.Node) -> Any:
+        """What a node gives."""
+        try:
+            return super().run_node(n)
+        except Exception as error:
+            place = self._places.get(n.meta.get(CALL, -1))
+            if place and error.args:
+                error.args = (f"{error.args[0]}, of the operator at {place}", *error.args[1:])
+            raise
+
+
+def in_torch(graph: fx.GraphModule, inputs: Sequence[torch.Tensor], places: Places) -> Tensors:
     """What a graph gives in PyTorch, which raises errors that a program does not."""
-    return list(fx.Interpreter(graph).run(*(data.clone() for data in inputs)))
+    return list(InTorch(graph, places).run(*(data.clone() for data in inputs)))

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import functools
+import sys
+from types import FrameType
 from typing import Any
 
 import torch
 
+from ingot.stablehlo import Place
+from ingot.torch.base.files import is_users
 from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.lazy.coverage import pure_form
 from ingot.torch.lazy.memory import Layout, Memory, layout_of
 from ingot.torch.lazy.plans import TENSORS, Args, Kwargs, plan_of
 from ingot.torch.lazy.recorder import RECORDER
 from ingot.torch.lazy.tape import FROZEN, PLANS, Number, Plan, View, frozen, mapped
-from ingot.torch.lazy.tensor import LazyTensor, on_device, tensor_of
+from ingot.torch.lazy.tensor import LazyTensor, on_device, tensor_of, view_of
 
 aten = torch.ops.aten
 MOST = 10_000  # plans of an op
+_is_users = functools.cache(is_users)
 
 # Ops that take tensors of the processor beside those of the device: positions.
 BY_POSITION = {aten.index.Tensor, aten.index_put.default, aten.index_put_.default, aten._index_put_impl_.default}
@@ -53,9 +58,9 @@ class Recorded:
         kind = type(tree)
         if kind in FROZEN:
             return tree
-        if kind is list or kind is tuple:
+        if isinstance(tree, (list, tuple)):
             return tuple([self._described(x, operands) for x in tree])
-        if kind is dict:
+        if isinstance(tree, dict):
             return tuple([(name, self._described(x, operands)) for name, x in tree.items()])
         if not isinstance(tree, TENSORS):
             return frozen(tree)
@@ -84,6 +89,8 @@ def _played(plan: Plan, operands: list[Any]) -> Any:
     tape = RECORDER.tape
     tape_id = tape.id
     numbers = [x.number if x.tape_id == tape_id else tape.number_of(x) for x in operands]
+    if plan.has_positions:
+        tape.places[len(tape.calls)] = _place()
     tape.calls.append((plan, *numbers))
     made: list[Any] = []
     for result in plan.results:
@@ -93,7 +100,7 @@ def _played(plan: Plan, operands: list[Any]) -> Any:
             x.tape_id, x.number = tape_id, tape.make(memory)
             made.append(x)
         elif isinstance(result, View):
-            x = tensor_of(operands[result.operand].memory, result.layout)
+            x = view_of(operands[result.operand], result.layout)
             x.tape_id, x.number = tape_id, tape.new()
             made.append(x)
         else:
@@ -101,6 +108,14 @@ def _played(plan: Plan, operands: list[Any]) -> Any:
     for i in plan.writes:
         tape.writes(operands[i].memory)
     return plan.returned(made)
+
+
+def _place() -> Place | None:
+    """The user's line that calls an op."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame and not _is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    return Place(frame.f_code.co_filename, frame.f_lineno) if frame else None
 
 
 def turned(op: OpOverload, args: Args, kwargs: Kwargs) -> LazyTensor:
@@ -114,7 +129,7 @@ def strided(tensor: LazyTensor, *place: Any) -> Any:
     form = tensor.form
     if form.dtype != tensor.memory.layout.dtype or form.is_conj or form.is_neg:
         return record(aten.as_strided.default, (tensor, *place), {})
-    return tensor_of(tensor.memory, layout_of(tensor.seen.as_strided(*place)))
+    return view_of(tensor, layout_of(tensor.seen.as_strided(*place)))
 
 
 def _taken(op: OpOverload, tensor: Any) -> Any:

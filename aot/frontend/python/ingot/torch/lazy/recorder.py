@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import threading
 from contextlib import AbstractContextManager, nullcontext
 
@@ -9,37 +11,95 @@ import torch
 
 from ingot.torch.base import metrics
 from ingot.torch.base.replacements import is_tracer
-from ingot.torch.lazy.memory import UNKNOWN, USAGE
-from ingot.torch.lazy.programs import program_of
+from ingot.torch.lazy.memory import UNKNOWN, USAGE, Memory
+from ingot.torch.lazy.programs import Execution, program_of
 from ingot.torch.lazy.tape import Tape
+from ingot.torch.lazy.worker import Work, Worker
+
+
+class Run:
+    """A run of a tape, whose results are the bytes of memory."""
+
+    def __init__(self, execution: Execution, results: list[Memory], used: int) -> None:
+        """`used` is how many bytes are in use while it runs."""
+        self.work = Work(execution.work)
+        self._execution, self._results, self._used = execution, results, used
+
+    def finish(self) -> None:
+        """Once it is done, gives the memory its bytes; raises what went wrong, after which it has none."""
+        metrics.add(metrics.EXECUTE, self.work.seconds)
+        for memory in self._results:
+            memory.awaited = None
+        self.work.check()
+        with torch.inference_mode(False):  # whoever asks
+            for memory, data in zip(self._results, self._execution.results(), strict=True):
+                layout = memory.layout
+                if data.stride() != layout.stride:
+                    data = torch.empty_strided(layout.shape, layout.stride, dtype=layout.dtype).copy_(data)
+                memory.fill(data)
+        USAGE.note(self._used)
 
 
 class Recorder:
-    """Holds the tape: one for the process, as autograd records from threads of its own."""
+    """Holds the tape: one for the process, as autograd records from threads of its own.
+
+    One run at a time may be on its way. Its inputs never change; its results are filled in by the thread that asks.
+    """
 
     def __init__(self) -> None:
         self.tape = Tape()
         self.lock = threading.RLock()
+        self._worker = Worker()
+        self._running: Run | None = None
+
+    def begin(self) -> None:
+        """Begins to run what is recorded, for all memory that is in use; recording starts anew.
+
+        Raises the error of the run before, if it had one that nobody has seen.
+        """
+        run = self._run()
+        if run:
+            self._worker.begin(run.work)
 
     def run(self) -> None:
-        """Runs what is recorded, for all memory that is in use, and starts anew."""
+        """Runs what is recorded, and waits for it."""
+        run = self._run()
+        if run:
+            run.work.make()
+        self.finish()
+
+    def finish(self) -> None:
+        """Waits for what runs; raises its error."""
+        run = self._running
+        if run:
+            run.work.wait()
+            self._running = None
+            run.finish()
+
+    def wait(self) -> None:
+        """Waits until nothing reads inputs any more; raises nothing."""
+        if self._running:
+            self._running.work.wait()
+
+    def _run(self) -> Run | None:
         tape, self.tape = self.tape, Tape()
         results = tape.live()
         if not results:
-            return
-        before = USAGE.now
+            return None
+        try:
+            self.finish()
+            inputs = [x.known() if isinstance(x, Memory) else x for x in tape.inputs]
+        finally:
+            used = USAGE.now
+            for memory in results:
+                memory.forget()
+                memory.tape_id = UNKNOWN
+        program = program_of(tape, results, inputs)
+        used += sum(memory.layout.nbytes for memory in results) + program.arena_bytes
+        self._running = Run(program.on(inputs, tape.places), results, used)
         for memory in results:
-            memory.forget()
-            memory.tape_id = UNKNOWN
-        program = program_of(tape, results)
-        with metrics.timed(metrics.EXECUTE):
-            made = program.run(tape.inputs)
-        for memory, data in zip(results, made, strict=True):
-            layout = memory.layout
-            if data.stride() != layout.stride:
-                data = torch.empty_strided(layout.shape, layout.stride, dtype=layout.dtype).copy_(data)
-            memory.fill(data)
-        USAGE.note(before + sum(memory.layout.nbytes for memory in results) + program.arena_bytes)
+            memory.awaited = self.finish
+        return self._running
 
 
 RECORDER = Recorder()
@@ -51,11 +111,33 @@ def alone() -> AbstractContextManager[object]:
 
 
 def run() -> None:
-    """Runs what is recorded."""
+    """Runs what is recorded, and waits for it."""
     with alone():
         RECORDER.run()
 
 
-def synchronize() -> None:
-    """Runs what is recorded, and waits for it."""
-    run()
+def begin() -> None:
+    """Begins to run what is recorded."""
+    with alone():
+        RECORDER.begin()
+
+
+def finish() -> None:
+    """Waits for what runs."""
+    with alone():
+        RECORDER.finish()
+
+
+def _before_fork() -> None:
+    RECORDER.lock.acquire()
+    RECORDER.wait()
+
+
+def _restart() -> None:
+    """A forked process has one thread."""
+    RECORDER.lock, RECORDER._worker = threading.RLock(), Worker()
+
+
+metrics.BEFORE_READING.append(finish)
+atexit.register(finish)
+os.register_at_fork(before=_before_fork, after_in_parent=lambda: RECORDER.lock.release(), after_in_child=_restart)

@@ -8,12 +8,15 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from ingot.torch.lazy.recorder import run
+from ingot.torch.lazy.recorder import begin
 
 
 def mark_step() -> None:
-    """Runs what lazy tensors recorded, for all that are in use."""
-    run()
+    """Runs what lazy tensors recorded, for all that are in use, while Python goes on; who asks for a value waits.
+
+    Raises the error of the run before, where nobody asked for its values.
+    """
+    begin()
 
 
 def optimizer_step(optimizer: torch.optim.Optimizer, closure: Callable[[], Any] | None = None) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import torch
 
+from ingot.stablehlo import Place
 from ingot.torch.lazy.memory import UNKNOWN, Layout, Memory, layout_of
 from ingot.torch.text.dtypes import DTYPES
 
@@ -53,6 +54,7 @@ class Plan:
     kwargs: dict[str, Any]
     results: tuple[Result, ...]
     writes: tuple[int, ...]  # numbers of the operands that it changes
+    has_positions: bool  # among its operands, maybe: they may be out of range
     is_tuple: bool  # whether PyTorch gives several results, or a list
     returned: Callable[[list[Any]], Any]  # what the caller gets, of the results
 
@@ -86,7 +88,8 @@ class Tape:
     def __init__(self) -> None:
         self.id = next(self._ids)
         self.calls: list[tuple[Any, ...]] = []
-        self.inputs: list[torch.Tensor] = []
+        self.inputs: list[torch.Tensor | Memory] = []  # memory whose bytes are awaited
+        self.places: dict[int, Place | None] = {}  # the user's lines of calls that may fail
         self._count = 0  # of values
         self._made: list[weakref.ref[Memory]] = []  # or written
 
@@ -137,11 +140,11 @@ class Tape:
         if memory.tape_id != self.id:
             if memory.layout.dtype not in DTYPES:
                 raise NotImplementedError(f"programs have no elements of {memory.layout.dtype}")
-            memory.number = self._input(memory.layout, memory.known())
+            memory.number = self._input(memory.layout, memory if memory.awaited else memory.known())
             memory.tape_id, memory.is_written = self.id, False
         return memory.number
 
-    def _input(self, layout: Layout, data: torch.Tensor) -> int:
+    def _input(self, layout: Layout, data: torch.Tensor | Memory) -> int:
         self.inputs.append(data)
         self.calls.append((layout,))
         return self.new()
@@ -157,7 +160,7 @@ def view_plans(whole: Layout, view: Layout) -> tuple[Plan, ...]:
     for function, arguments in _view_ops(whole, view):
         seen = function(seen, *arguments)
         made = View(0, layout_of(seen))
-        plans.append(Plan(function, (ref(0), *arguments), {}, (made,), (), False, list))
+        plans.append(Plan(function, (ref(0), *arguments), {}, (made,), (), False, False, list))
     return tuple(plans)
 
 

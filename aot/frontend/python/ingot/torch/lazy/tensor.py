@@ -38,7 +38,8 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
         """The same view on PyTorch's device meta, where tensors have no bytes."""
         if self._seen is None:
             whole = self.memory.whole
-            self._seen = whole if self.form is self.memory.layout else view_like(whole, self.form)
+            with torch.inference_mode(False):
+                self._seen = whole if self.form is self.memory.layout else view_like(whole, self.form)
         return self._seen
 
     @classmethod
@@ -167,6 +168,14 @@ def tensor_of(memory: Memory, form: Layout) -> LazyTensor:
         set_neg(tensor, form.is_neg)
     tensor.memory, tensor.form = memory, form
     return tensor
+
+
+def view_of(tensor: LazyTensor, form: Layout) -> LazyTensor:
+    """Another view of a tensor's memory; of a tensor that autograd knows, PyTorch needs one that it may know."""
+    if torch.is_inference_mode_enabled() and not tensor.is_inference():
+        with torch.inference_mode(False):
+            return tensor_of(tensor.memory, form)
+    return tensor_of(tensor.memory, form)
 
 
 def on_device(data: torch.Tensor) -> LazyTensor:
