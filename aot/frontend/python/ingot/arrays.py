@@ -195,11 +195,6 @@ def _jax() -> Jax:
     return Jax(importlib.import_module("jax"))
 
 
-def torch_memory(tensor: Any, port: Port) -> Buffer:
-    """The memory of a tensor of PyTorch."""
-    return _torch().memory(tensor, port)
-
-
 def torch_tensor(memory: Buffer, port: Port) -> Any:
     """A tensor of PyTorch over the memory."""
     return _torch().array(memory, port)

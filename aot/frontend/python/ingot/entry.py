@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ingot import _engine
@@ -55,14 +53,9 @@ class Entry:
 
     def run(self, inputs: tuple[Buffer | None, ...]) -> tuple[Buffer, ...]:
         """Runs once on memory, of as many bytes as the inputs have; gives the outputs' memory."""
-        work, blocks = self.prepared(inputs)
-        work()
-        return blocks
-
-    def prepared(self, inputs: tuple[Buffer | None, ...]) -> tuple[Callable[[], None], tuple[Buffer, ...]]:
-        """What runs once on such memory, and the outputs' memory, which it writes."""
         blocks = tuple([_engine.Block(port.byte_count) for port in self.outputs])
-        return functools.partial(self._session.run, self.index, inputs, blocks), blocks
+        self._session.run(self.index, inputs, blocks)
+        return blocks
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{port.name}: {port}" for port in self.inputs)

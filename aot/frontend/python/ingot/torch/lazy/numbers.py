@@ -28,7 +28,7 @@ def _input(value: Any, *operands: Any) -> Number | None:
     if type(value) not in (int, float) or not isinstance(operands[0], LazyTensor):
         return None
     form = _number_form(*map(_kind, operands))
-    return None if form is None else Number(form, _data(value, form.dtype, repr(value)))
+    return None if form is None else Number(form, _data(value or repr(value), form.dtype))
 
 
 def _kind(operand: Any) -> Layout | type:
@@ -47,9 +47,9 @@ def _number_form(*operands: Layout | type) -> Layout | None:
 
 
 @functools.lru_cache(1000)
-def _data(value: float, dtype: torch.dtype, _: str) -> torch.Tensor:
-    """A number as a tensor; its text tells 1 from 1.0, and 0.0 from -0.0."""
-    return torch.tensor(value, dtype=dtype)
+def _data(value: float | str, dtype: torch.dtype) -> torch.Tensor:
+    """A number, of 0 its text, which tells 0.0 from -0.0, as a tensor."""
+    return torch.tensor(float(value) if isinstance(value, str) else value, dtype=dtype)
 
 
 def _of_tensors(op: OpOverload) -> OpOverload:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,6 @@ import torch
 from torch import fx
 
 from ingot import cache
-from ingot.arrays import torch_memory, torch_tensor
 from ingot.session import Session
 from ingot.stablehlo import Place, Port
 from ingot.torch.base import metrics
@@ -27,7 +27,6 @@ from ingot.torch.numbers.index_checks import with_checks
 from ingot.torch.program import ROUNDS
 from ingot.torch.text.emit import Way, emit
 from ingot.torch.tracing.functional import functional
-from ingot.torch.tracing.state import stored
 
 ENTRY = "graph"
 CALL = "ingot_call"  # of a node: the number of the tape's call
@@ -137,17 +136,18 @@ def compiled(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Program:
     session = Session(cache.compiled({ENTRY: text}, skip=ROUNDS))
     entry = session.entries[ENTRY]
 
+    outputs = [(port.shape, getattr(torch, port.element_name)) for port in entry.outputs]
+
     def on(given: Sequence[torch.Tensor], places: Places) -> Execution:
-        memories = tuple([torch_memory(stored(x), port) for x, port in zip(given, entry.inputs, strict=True)])
-        work, blocks = entry.prepared(memories)
+        inputs = tuple([x.contiguous() for x in given])
+        made = [torch.empty(shape, dtype=dtype) for shape, dtype in outputs]
 
         def results() -> Tensors:
-            made = [torch_tensor(block, port) for block, port in zip(blocks, entry.outputs, strict=True)]
             if is_checked and not made.pop():
                 return in_torch(graph, given, places)
             return [torch.view_as_complex(x) if pairs else x for x, pairs in zip(made, are_complex, strict=False)]
 
-        return Execution(work, results)
+        return Execution(functools.partial(session.run, entry.index, inputs, tuple(made)), results)
 
     return Program(on, session.bundle.arena_bytes)
 
