@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
+from trainings import Training, agrees
 
 import ingot.torch
 from ingot.torch.text.emit import HELD
@@ -137,6 +138,29 @@ def test_is_traced_again_where_values_are_others(name: str) -> None:
     taken = [str(w.message) for w in said if "taken as they are in this call" in str(w.message)]
     assert len(taken) == 1
     assert "test_answers.py:" in taken[0]
+
+
+def test_counts_have_as_many_bins_as_are_asked_for_where_these_are_enough() -> None:
+    def loss_of(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
+        return model(x).square().mean() * torch.bincount((x[:, 0].abs() * 2).long(), minlength=3).float().norm()
+
+    _, _, eager = made(loss_of)
+    model, optimizer, function = made(loss_of)
+    step = ingot.torch.compile(function, model, optimizer)
+    with pytest.warns(UserWarning, match="taken as they are"):
+        for x in (XS[0] / 9, XS[0] / 3, XS[0] * 0):
+            assert step(x).item() == pytest.approx(eager(x).item(), rel=1e-4)
+    assert step.programs == 1
+
+
+def test_a_file_counts_positions(tmp_path: Path) -> None:
+    def loads(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
+        shares = model(x).softmax(-1)
+        loads = torch.bincount(shares.topk(1).indices.flatten(), minlength=2)
+        return (shares.mean(0) * loads).sum() + shares.argmax(-1).bincount(minlength=3).numel()
+
+    model, optimizer, step = made(loads)
+    agrees(Training(model, optimizer, step), tmp_path, steps=3)
 
 
 def test_equal_tensors_choose_a_branch() -> None:

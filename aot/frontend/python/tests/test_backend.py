@@ -13,6 +13,7 @@ import torch
 import torch.nn.functional as F
 from at_once import at_once
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import checkpoint
 
 import ingot.torch
@@ -293,3 +294,16 @@ def test_several_threads_may_call_a_function_first() -> None:
 
     at_once([call] * 4)
     torch.testing.assert_close(found, [model(torch.ones(4, 3)).detach()] * 4)
+
+
+def test_kernels_of_attention_may_be_chosen() -> None:
+    def attend(x: torch.Tensor) -> torch.Tensor:
+        with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.MATH]):
+            return F.scaled_dot_product_attention(x, x, x, is_causal=True).sin()
+
+    x = torch.randn(1, 2, 5, 8, requires_grad=True)
+    results = [attend(x), torch.compile(attend, backend="ingot", dynamic=False)(x), ingot.torch.partial(attend)(x)]
+    gradients = [torch.autograd.grad(result.sum(), [x])[0] for result in results]
+    for result, gradient in zip(results[1:], gradients[1:], strict=True):
+        torch.testing.assert_close(result, results[0])
+        torch.testing.assert_close(gradient, gradients[0])

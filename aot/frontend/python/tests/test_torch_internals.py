@@ -230,6 +230,28 @@ def gradients_have_nodes() -> None:
     assert modes.current_autograd_node() is None and len(met) == 1
 
 
+@canary("PACK PAD")
+def sequences_are_packed() -> None:
+    lengths = torch.tensor([2, 1])
+    data, sizes = getattr(torch, ops.PACK)(torch.ones(2, 2, 1), lengths, False)
+    assert data.shape == (3, 1) and sizes.tolist() == [2, 1]
+    padded, found = getattr(torch, ops.PAD)(data, sizes, False, 0.0, 2)
+    assert padded[1, 1] == 0 and torch.equal(found, lengths)
+
+
+@canary("constant_of tensor_of")
+def values_of_constants_are_known() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        known = torch.as_tensor([3, 1])
+        node = torch_internals.node_of(known)
+        assert torch_internals.constant_of(node) is None
+        assert torch_internals.constant_of(node.args[0]).tolist() == [3, 1]
+        assert torch_internals.tensor_of(torch_internals.node_of(x)) is x
+        return x + known
+
+    traced(function, fakes().from_tensor(torch.ones(2), static_shapes=True))
+
+
 @canary("CHOOSE_ATTENTION")
 def attention_is_chosen() -> None:
     assert callable(getattr(torch.nn.attention, ops.CHOOSE_ATTENTION))

@@ -26,6 +26,7 @@ from ingot.torch.base.places import dynamo_place_of, number_draws
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.base.torch_internals.dynamo import aot_autograd, boxed, functorch_config, register_backend
 from ingot.torch.base.torch_internals.modes import no_modes
+from ingot.torch.base.torch_internals.ops import CHOOSE_ATTENTION
 from ingot.torch.numbers.index_checks import INDICES_WITHIN, with_checks
 from ingot.torch.program import ROUNDS
 from ingot.torch.text.decompositions import decompositions
@@ -63,11 +64,18 @@ def backend(
 
 
 def _make_differentiable(graph: torch.fx.GraphModule) -> None:
-    """Has functions whose gradient is one op without a rule made of ops that have rules."""
-    for node in graph.graph.nodes:
-        if node.op == "call_function" and node.target in DIFFERENTIABLE:
-            node.target = _made_of_others(node.target, dynamo_place_of(node))
-    graph.recompile()
+    """Has functions whose gradient is one op without a rule made of ops that have rules.
+
+    Of attention too: what chooses a kernel of PyTorch's for it, as `sdpa_kernel` does, is left out.
+    """
+    choose = getattr(torch.nn.attention, CHOOSE_ATTENTION)
+    for module in (module for module in graph.modules() if isinstance(module, torch.fx.GraphModule)):
+        for node in list(module.graph.nodes):
+            if node.op == "call_function" and node.target in DIFFERENTIABLE:
+                node.target = _made_of_others(node.target, dynamo_place_of(node))
+            elif node.target is choose:
+                module.graph.erase_node(node)
+        module.recompile()
 
 
 def _made_of_others(function: Callable[..., Any], place: Place | None) -> Callable[..., Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import torch
 
+from ingot.torch.base.torch_internals import node_of, tensor_of
 from ingot.torch.numbers.answers import Answers
 
 aten = torch.ops.aten
@@ -88,7 +90,12 @@ def unique_consecutive(
 
 def bincount(answers: Answers, x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each number comes, or the sum of its weights."""
-    size = max(minlength, int(answers.answer((x.max() + 1).item())))
+    is_within = minlength > 0 and answers.answer(((x >= 0) & (x < minlength)).all().item())
+    return counts(x, weights, minlength if is_within else max(minlength, int(answers.answer((x.max() + 1).item()))))
+
+
+def counts(x: Tensor, weights: Tensor | None, size: int) -> Tensor:
+    """How often each of the numbers below a size comes, or the sum of its weights."""
     dtype = torch.int64 if weights is None else weights.dtype if weights.dtype == torch.float32 else torch.float64
     terms = torch.ones(x.shape, dtype=dtype) if weights is None else weights.to(dtype)
     return torch.zeros(size, dtype=dtype).scatter_add(0, x.long(), terms)
@@ -98,6 +105,38 @@ def repeat_interleave(answers: Answers, repeats: Tensor, *, output_size: int | N
     """Each position as often as it is said."""
     size = int(answers.answer(repeats.sum().item())) if output_size is None else output_size
     return (torch.arange(size)[:, None] >= repeats.cumsum(0)[None]).sum(1)
+
+
+# Ops that give positions along a dimension, with the number of the result that has them; and such as keep numbers.
+POSITIONS = {aten.argmax.default: None, aten.argmin.default: None, aten.topk.default: 1, aten.sort.default: 1}
+POSITIONS |= {aten.max.dim: 1, aten.min.dim: 1}
+KEEPING = (
+    *(aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.t.default, aten.transpose.int),
+    *(aten.permute.default, aten.select.int, aten.slice.Tensor, aten.squeeze.dim, aten.unsqueeze.default),
+    *(aten.clone.default, aten.detach.default, aten.alias.default, aten.expand.default),
+)
+
+
+def _are_positions_below(x: Tensor, size: int) -> bool:
+    """Whether a tensor is known to hold positions along a dimension that is not longer than a size."""
+    node, place = node_of(x), None
+    while node and (node.target in KEEPING or node.target is operator.getitem):
+        place = node.args[1] if node.target is operator.getitem else place
+        node = node.args[0]
+    if node is None or node.target not in POSITIONS or POSITIONS[node.target] != place:
+        return False
+    given = tensor_of(node.args[0])
+    names = [argument.name for argument in node.target._schema.arguments]
+    defaults = {argument.name: argument.default_value for argument in node.target._schema.arguments}
+    dim = {**defaults, **dict(zip(names, node.args, strict=False)), **node.kwargs}["dim"]
+    return given is not None and (given.numel() if dim is None else given.shape[dim] if given.dim() else 1) <= size
+
+
+def bincount_of_positions(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Any:
+    """``bincount`` of positions with enough bins for all that there are, as routers to experts count."""
+    if x.dim() != 1 or not _are_positions_below(x, minlength):
+        return NotImplemented
+    return counts(x, weights, minlength)
 
 
 # Ops that have a fixed shape where Answers are given, and what makes them.

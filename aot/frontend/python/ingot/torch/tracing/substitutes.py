@@ -22,6 +22,7 @@ from ingot.torch.text.loops import while_loop
 from ingot.torch.tracing.attention import causal_mask
 from ingot.torch.tracing.ctc import ctc_loss
 from ingot.torch.tracing.float_arguments import FLOAT_ARGUMENTS
+from ingot.torch.tracing.static_shapes import bincount_of_positions
 from ingot.torch.tracing.volumes import NEAREST, sampled_volumes
 
 Function: TypeAlias = Callable[..., Any]
@@ -160,6 +161,8 @@ SUBSTITUTES: dict[tuple[Any, str], Function] = {
     (COND, "cond_op"): cond,
     (CONTROL_FLOW, COMPILE_AND_CALL): run_at_once,
     (LOOP, "while_loop_op"): while_loop,
+    (torch, "bincount"): bincount_of_positions,
+    (torch.Tensor, "bincount"): bincount_of_positions,
     (torch, "ctc_loss"): ctc_loss,
     (torch, "embedding_renorm_"): embedding_renorm_,
     (torch, "grid_sampler"): grid_sampler,

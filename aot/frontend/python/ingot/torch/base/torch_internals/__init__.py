@@ -137,6 +137,17 @@ def constants_of(args: Sequence[Any]) -> Iterator[torch.Tensor]:
         waiting += inner
 
 
+def tensor_of(node: torch.fx.Node) -> torch.Tensor | None:
+    """A tensor that a node of the graph that is traced gives, while there is one."""
+    tracked = get_proxy_mode().tracer.tensor_tracker
+    return next((tensor for tensor, slot in tracked.items() if slot.proxy.node is node), None)
+
+
+def constant_of(node: torch.fx.Node) -> Any:
+    """The tensor with values that a node of the graph that is traced stands for; None where it is no constant."""
+    return getattr(get_proxy_mode().tracer.root, str(node.target)) if node.op == "get_attr" else None
+
+
 def traced_nodes() -> list[torch.fx.Node]:
     """The nodes of the graph so far."""
     mode = get_proxy_mode()

@@ -24,6 +24,7 @@ COND, LOOP, CONTROL_FLOW = (
     import_module(f"torch._higher_order_ops.{name}") for name in ("cond", "while_loop", "utils")
 )
 CHOOSE_ATTENTION = "_sdpa_kernel"  # of torch.nn.attention: what says which kernels there may be
+PACK, PAD = "_pack_padded_sequence", "_pad_packed_sequence"  # of torch, by which sequences are packed, and padded again
 NN, VF = torch._C._nn, torch._VF  # where torch.nn.functional looks functions up
 sym_sqrt: Any = torch._sym_sqrt
 neg_view: Any = torch._neg_view
