@@ -31,7 +31,7 @@ from ingot.torch.running.trace_key import NoKey
 from ingot.torch.traced import Added
 from ingot.torch.tracing.containers import ByIdentity, of_containers, with_records
 from ingot.torch.tracing.left_out import TEXTS, NotTaken, without_texts, without_use
-from ingot.torch.tracing.trace import PACKED
+from ingot.torch.tracing.packed import PACKED
 
 LOG = logging.getLogger(__name__)
 FOUND_STEPS = 1  # of a program that another process compared, which are compared again

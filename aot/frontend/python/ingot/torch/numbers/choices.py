@@ -149,6 +149,12 @@ class Choices:
         predicate = truth.item()
         return bool(self.answers.answer(predicate)) if self.answers else self._choose(predicate)
 
+    def check(self, truth: Callable[[], torch.Tensor]) -> bool:
+        """Has each call check a truth, where calls check values; gives whether they do."""
+        if self._are_checked:
+            self.checks.append(truth())
+        return self._are_checked
+
     def _choose_or_pass(self, predicate: torch.SymBool, frame: FrameType) -> bool:
         passing = self._passing(predicate, frame)
         if passing is not None:

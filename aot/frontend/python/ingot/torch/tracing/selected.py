@@ -80,6 +80,8 @@ class Selected(TensorLike):
 
     def size(self, dim: int | None = None) -> Any:
         """The sizes, of which the first is computed."""
+        if dim is not None and dim % self.rows.dim():
+            return self.rows.shape[dim]
         sizes = (self.count().item(), *self.rows.shape[1:])
         return sizes if dim is None else sizes[dim]
 

@@ -44,6 +44,7 @@ from ingot.torch.tracing.constants import attributes, cached, refuse_written
 from ingot.torch.tracing.fakes import fakes
 from ingot.torch.tracing.functional import functional
 from ingot.torch.tracing.kept_gradients import KeptGradients
+from ingot.torch.tracing.packed import PACKED, packed_sequences
 from ingot.torch.tracing.recorder import recorded
 from ingot.torch.tracing.refusals import refused
 from ingot.torch.tracing.returned import SharedMemory
@@ -61,10 +62,6 @@ OF_FIXED_SHAPE: dict[Any, str] = {
 }
 
 
-PACKED = (
-    "give the layer the padded batch and take y[torch.arange(n), lengths - 1], its outputs where sequences end; or "
-    "leave the layer to PyTorch, and compile the rest of the model as ingot.torch.partial(rest)"
-)
 NOT_ALLOCATED = "its data is not allocated yet"
 WITHOUT_GRADIENT = "does not require grad and does not have a grad_fn"
 
@@ -225,6 +222,7 @@ def _trace(
         choices.asked(),
         Reading(places),
         Selecting(answers),
+        packed_sequences(choices),
     ):
         graph = recorded(calls, arguments, first_decompositions(), keep_types=False)
     refuse_written(graph, places.paths, inputs=2 * len(arguments[2]))
