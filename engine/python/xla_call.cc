@@ -1,4 +1,4 @@
-// Entry points of bundles as custom calls of XLA: JAX's own dispatch reads arguments, makes results and calls the engine.
+// Entry points of bundles as custom calls of XLA: JAX's dispatch reads arguments, makes results and calls the engine.
 //
 // XLA instantiates a call where it compiles or loads a program with it, which then owns a session, and executes it in
 // threads of its own. None of this uses Python.
@@ -115,8 +115,8 @@ bool start(Program* program, uint32_t threads, ingot_error* error) {
          read_sizes(program, error);
 }
 
-// XLA takes the memory of results from malloc. It returns large blocks to the system when they are freed, so each step of
-// a training loop would fault new pages in, which takes longer than to compute a step of an optimizer.
+// XLA takes the memory of results from malloc, which returns large blocks to the system when they are freed: each step
+// of a training loop would fault new pages in, and that takes longer than to compute a step of an optimizer.
 void keep_freed_memory() {
 #if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
   mallopt(M_MMAP_THRESHOLD, 256 << 20);

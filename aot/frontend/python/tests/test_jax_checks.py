@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental import checkify
 
 import ingot.jax
 
@@ -71,3 +72,14 @@ def test_a_check_of_what_is_unused_is_none() -> None:
         return x + 1
 
     np.testing.assert_array_equal(ingot.jax.jit(unused)(jnp.ones(2)), jnp.full(2, 2.0))
+
+
+def test_other_callbacks_beside_checks_are_refused() -> None:
+    def printed(x: jax.Array) -> jax.Array:
+        jax.debug.print("{}", x)
+        return error_if(x, x.sum() < 0, "negative")
+
+    with pytest.raises(ValueError, match=r"test_jax_checks.py:\d+: jax.debug.print"):
+        ingot.jax.jit(printed)(jnp.ones(2))
+    with pytest.raises(ValueError, match="checkify"):
+        ingot.jax.jit(lambda x: checkify.check(x.sum() > 0, "no") or error_if(x, x.sum() < 0, "negative"))(jnp.ones(2))

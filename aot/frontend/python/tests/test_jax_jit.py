@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import inspect
+import operator
+import pickle
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -309,6 +312,18 @@ def test_functions_of_jitted_ones_are_others() -> None:
             return x * self.factor
 
     close(Scale().times(jnp.ones(2)), jnp.full(2, 3.0))
+
+
+@ingot.jax.jit
+def quadrupled(x: jax.Array) -> jax.Array:
+    return x * 4
+
+
+def test_is_pickled_and_copied_as_a_function() -> None:
+    assert pickle.loads(pickle.dumps(quadrupled)) is quadrupled
+    assert copy.deepcopy(quadrupled) is quadrupled
+    other = pickle.loads(pickle.dumps(ingot.jax.jit(operator.neg, threads=2)))
+    close(other(jnp.ones(2)), -jnp.ones(2))
 
 
 def test_only_what_is_read_is_passed(monkeypatch: pytest.MonkeyPatch) -> None:

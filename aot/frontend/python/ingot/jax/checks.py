@@ -12,7 +12,7 @@ from jax import jit as jax_jit
 from jax.experimental import checkify, io_callback
 from jax.extend.core import jaxpr_as_fun, jaxprs_in_params
 
-from ingot.jax.private import CHECK_RULES, FailedCheckError, assert_func, pure_callback, without_unused
+from ingot.jax.private import CHECK_RULES, FailedCheckError, assert_func, failures, pure_callback, without_unused
 
 MODULE = "equinox._errors"
 Raiser = Callable[[Any], Any]
@@ -28,8 +28,8 @@ FOUND = Found()
 
 
 def has_checks(jaxpr: Any) -> bool:
-    """Whether there are checks in what JAX traced."""
-    return any(
+    """Whether there are checks in what JAX traced, and no other effects, which are refused."""
+    return not jaxpr.effects and any(
         _is_check(eqn.primitive, eqn.params) or any(map(has_checks, jaxprs_in_params(eqn.params))) for eqn in jaxpr.eqns
     )
 
@@ -51,16 +51,10 @@ def traced_with_error(traced: Any, leaves: Sequence[Any]) -> tuple[Any, list[Rai
 
 def raise_error(error: Any, raisers: Sequence[Raiser]) -> None:
     """Has JAX call what raises the error, if there is one when the call runs."""
-    leaves, _ = jax.tree.flatten(error)
-    if not leaves:
-        return
-    for effect, failed in error._pred.items():
-        payload = error._payload[effect]
-        for code, made in error._metadata.items():
-            check = jax.tree.unflatten(made, payload)
-            raiser = raisers[int(check.fmt_string)]
-            call = lambda index, raiser=raiser: io_callback(raiser, None, index)  # noqa: E731
-            jax.lax.cond(failed & (error._code[effect] == code), call, lambda index: None, *check.args)
+    for fails, check in failures(error):
+        raiser = raisers[int(check.fmt_string)]
+        call = lambda index, raiser=raiser: io_callback(raiser, None, index)  # noqa: E731
+        jax.lax.cond(fails, call, lambda index: None, *check.args)
 
 
 def _is_check(primitive: Any, params: dict[str, Any]) -> bool:

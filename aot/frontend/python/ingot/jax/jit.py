@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import sys
 import types
 import weakref
 from collections.abc import Callable, Sequence
@@ -53,24 +54,25 @@ def jit(
             )
     static = {"static_argnums": _tuple(static_argnums), "static_argnames": _tuple(static_argnames)}
     how = How(threads, target, memory_limit)
+    this = functools.partial(jit, **static, **vars(how), **options)
     if function is None:
-        return functools.partial(jit, **static, **vars(how), **options)
+        return this
     by_jax = jax_jit(function, **static, **options)
     try:
         by_ingot = _by_ingot(function, weakref.ref(function), static, how)
     except TypeError:  # no weak references, of which JAX says so when it is called
         return by_jax  # type: ignore[no-any-return]
-    return Jitted(function, by_jax, by_ingot)
+    return Jitted(function, by_jax, by_ingot, this)
 
 
 class Jitted:
     """A function that JAX dispatches, to ingot outside of JAX's transformations."""
 
     # Whoever wraps this takes its attributes over, but not these.
-    __slots__ = ("__dict__", "__weakref__", "_by_ingot", "_by_jax")
+    __slots__ = ("__dict__", "__weakref__", "_by_ingot", "_by_jax", "_made")
 
-    def __init__(self, function: Callable[..., Any], by_jax: Any, by_ingot: Any) -> None:
-        self._by_jax, self._by_ingot = by_jax, by_ingot
+    def __init__(self, function: Callable[..., Any], by_jax: Any, by_ingot: Any, jit: Callable[..., Any]) -> None:
+        self._by_jax, self._by_ingot, self._made = by_jax, by_ingot, (jit, (function,))
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -83,8 +85,10 @@ class Jitted:
     def __repr__(self) -> str:
         return f"<ingot.jax.jit of {getattr(self, '__wrapped__', None)!r}>"
 
-    def __reduce__(self) -> str:
-        return getattr(self, "__qualname__", "")  # pickled by its name, and not copied, as functions
+    def __reduce__(self) -> Any:
+        name = getattr(self, "__qualname__", "")
+        is_global = getattr(sys.modules.get(self.__module__), name, None) is self
+        return name if is_global else self._made
 
     @property
     def trace(self) -> Any:

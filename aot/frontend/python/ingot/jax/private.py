@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 from jax._src.callback import pure_callback_p as pure_callback
 from jax._src.checkify import FailedCheckError, assert_func
 from jax._src.checkify import error_checks as CHECK_RULES
@@ -13,11 +14,21 @@ __all__ = [
     "CHECK_RULES",
     "FailedCheckError",
     "assert_func",
+    "failures",
     "pure_callback",
     "trace_state_clean",
     "weakly_typed",
     "without_unused",
 ]
+
+
+def failures(error: Any) -> list[tuple[Any, Any]]:
+    """The checks of an error of checkify: whether each is the one that fails, and its FailedCheckError."""
+    return [
+        (failed & (error._code[effect] == code), jax.tree.unflatten(made, error._payload[effect]))
+        for effect, failed in error._pred.items()
+        for code, made in error._metadata.items()
+    ]
 
 
 def without_unused(jaxpr: Any) -> Any:
