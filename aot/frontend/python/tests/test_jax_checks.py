@@ -59,6 +59,15 @@ def test_checks_raise_what_they_say() -> None:
     np.testing.assert_array_equal(step(jnp.ones(3), 0)["named"], jnp.ones(3))
 
 
+def test_checks_are_those_of_each_jit() -> None:
+    """JAX traces a function once, and what it calls."""
+    inner = jax.jit(lambda x: error_if(x, x.min() < 0, "negative"))
+    outer = lambda x: inner(x) * 2  # noqa: E731
+    for threads in (1, 2):
+        with pytest.raises(jax.errors.JaxRuntimeError, match="ArithmeticError: negative"):
+            jax.block_until_ready(ingot.jax.jit(outer, threads=threads)(jnp.full(3, -1.0)))
+
+
 def test_checks_hold_within_gradients() -> None:
     loss = ingot.jax.jit(jax.value_and_grad(lambda x: jnp.sum(error_if(x * 2, x.sum() > 9, "much") ** 2)))
     np.testing.assert_allclose(loss(jnp.ones(3))[1], jnp.full(3, 8.0))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -15,16 +14,7 @@ from jax.extend.core import jaxpr_as_fun, jaxprs_in_params
 from ingot.jax.private import CHECK_RULES, FailedCheckError, assert_func, failures, pure_callback, without_unused
 
 MODULE = "equinox._errors"
-Raiser = Callable[[Any], Any]
-
-
-class Found(threading.local):
-    """What raises the errors of the checks in the function that this thread traces, if it is one with checks."""
-
-    raisers: list[Raiser] | None = None
-
-
-FOUND = Found()
+ENABLED: Any = frozenset({MODULE})  # by which checkify keeps apart what it made for this module and for others
 
 
 def has_checks(jaxpr: Any) -> bool:
@@ -34,26 +24,19 @@ def has_checks(jaxpr: Any) -> bool:
     )
 
 
-def traced_with_error(traced: Any, leaves: Sequence[Any]) -> tuple[Any, list[Raiser]]:
+def traced_with_error(traced: Any, leaves: Sequence[Any]) -> Any:
     """The function of the leaves of its arguments that returns an error and what it returned before, as JAX traced it.
 
-    And what raises the error of each of its checks. A check of a value that nothing uses is none, as in equinox.
+    A check of a value that nothing uses is none, as in equinox.
     """
     function = jaxpr_as_fun(without_unused(traced.jaxpr))
-    raisers: list[Raiser] = []
-    FOUND.raisers = raisers
-    try:
-        with_error = jax_jit(checkify.checkify(lambda *flat: function(*flat)), keep_unused=True).trace(*leaves)
-    finally:
-        FOUND.raisers = None
-    return with_error, raisers
+    return jax_jit(checkify.checkify(lambda *flat: function(*flat), ENABLED), keep_unused=True).trace(*leaves)
 
 
-def raise_error(error: Any, raisers: Sequence[Raiser]) -> None:
+def raise_error(error: Any) -> None:
     """Has JAX call what raises the error, if there is one when the call runs."""
     for fails, check in failures(error):
-        raiser = raisers[int(check.fmt_string)]
-        call = lambda index, raiser=raiser: io_callback(raiser, None, index)  # noqa: E731
+        call = lambda index, raises=check.fmt_string: io_callback(raises, None, index)  # noqa: E731
         jax.lax.cond(fails, call, lambda index: None, *check.args)
 
 
@@ -64,14 +47,12 @@ def _is_check(primitive: Any, params: dict[str, Any]) -> bool:
 
 
 def _rule(error: Any, enabled: Any, *args: Any, **params: Any) -> tuple[Any, list[Any]]:
-    """In the place of a check that fails: an error, and anything as its result."""
-    if FOUND.raisers is None or not _is_check(pure_callback, params):
+    """In the place of a check that fails: an error, whose text is what raises it, and anything as its result."""
+    if enabled != ENABLED or not _is_check(pure_callback, params):
         return error, pure_callback.bind(*args, **params)
-    raiser = params["callback"].callback_func
-    if raiser.__name__ == "raises":  # else it is for devices where nothing can be raised
-        check = FailedCheckError("", str(len(FOUND.raisers)), *args)
-        error = assert_func(error, jnp.bool_(True), check)
-        FOUND.raisers.append(raiser)
+    raises = params["callback"].callback_func
+    if raises.__name__ == "raises":  # else it is for devices where nothing can be raised
+        error = assert_func(error, jnp.bool_(True), FailedCheckError("", raises, *args))
     return error, [jnp.zeros(like.shape, like.dtype) for like in params["result_avals"]]
 
 

@@ -136,9 +136,8 @@ def _calls(function: Callable[..., Any], get: Callable[[], Any], static: dict[st
             return by_jax(*args, **kwargs)
         if not has_checks(traced.jaxpr.jaxpr):
             return call(traced, leaves, how)
-        with_error, raisers = traced_with_error(traced, leaves)
-        error, results = call(with_error, leaves, how)
-        raise_error(error, raisers)
+        error, results = call(traced_with_error(traced, leaves), leaves, how)
+        raise_error(error)
         return jax.tree.unflatten(traced.out_tree, results)
 
     compiled.__name__ = getattr(function, "__name__", compiled.__name__)
