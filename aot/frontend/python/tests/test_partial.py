@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +55,65 @@ def test_trains_as_eager_does() -> None:
     assert mine == pytest.approx(expected, rel=1e-4)
     for x, y in zip(parameters, reference, strict=True):
         torch.testing.assert_close(x, y, rtol=1e-4, atol=1e-5)
+
+
+def train_child(wrap: Callable[[nn.Module], nn.Module]) -> nn.Module:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 4), network()[1], nn.Linear(4, 2))
+    model[0] = wrap(model[0])
+    model.more = wrap(nn.Linear(2, 2))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in XS:
+        optimizer.zero_grad()
+        model.more(model(x)).square().mean().backward()
+        optimizer.step()
+    return model.eval()
+
+
+def test_a_module_is_a_child_of_another() -> None:
+    mine, expected = train_child(ingot.torch.partial), train_child(lambda module: module)
+    torch.testing.assert_close(mine.state_dict(), expected.state_dict(), rtol=1e-4, atol=1e-5)
+    assert not mine[0].training
+    expected.load_state_dict(mine.state_dict())
+    mine.load_state_dict(expected.state_dict())
+    assert repr(mine) == repr(expected)
+
+
+def test_a_copy_has_its_own_parameters() -> None:
+    compiled = ingot.torch.partial(nn.Linear(3, 2))
+    before = compiled(XS[0]).detach()
+    for copied in (copy.deepcopy(compiled), pickle.loads(pickle.dumps(compiled))):
+        torch.testing.assert_close(copied(XS[0]).detach(), before)
+        nn.init.zeros_(copied.weight)
+        assert copied(XS[0]).detach().std(0).max() == 0
+    torch.testing.assert_close(compiled(XS[0]).detach(), before)
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_within_another_is_compiled_with_it() -> None:
+    model = nn.Sequential(nn.Linear(3, 2), nn.Tanh())
+    expected = model(XS[0]).detach()
+    model[0] = ingot.torch.partial(model[0])
+    torch.testing.assert_close(ingot.torch.partial(model)(XS[0]).detach(), expected)
+
+
+def test_a_step_that_calls_it_is_compiled_whole() -> None:
+    def run(is_compiled: bool) -> list[float]:
+        torch.manual_seed(0)
+        model = nn.Sequential(ingot.torch.partial(nn.Linear(3, 4)), nn.Tanh())
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+        def step(x: torch.Tensor) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        step = ingot.torch.compile(step, model, optimizer) if is_compiled else step
+        return [step(x).item() for x in XS]
+
+    assert run(True) == pytest.approx(run(False), rel=1e-4)
 
 
 def test_two_forwards_at_once_keep_their_own_activations() -> None:

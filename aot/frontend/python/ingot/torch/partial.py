@@ -15,7 +15,7 @@ from ingot.stablehlo import Place
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.files import is_users
 from ingot.torch.base.places import short, user_place
-from ingot.torch.base.replacements import exclusive, is_tracing
+from ingot.torch.base.replacements import exclusive, is_tracer, is_tracing
 from ingot.torch.base.torch_internals import is_transformed, pytree
 from ingot.torch.base.torch_internals.dynamo import BackendCompilerFailed, TorchRuntimeError, Unsupported, dynamo_config
 
@@ -40,6 +40,8 @@ class Partial:
 
         Raises TraceError for what cannot be compiled.
         """
+        if torch.compiler.is_dynamo_compiling() or is_tracer():  # what calls it is compiled as a whole
+            return self.function(*args, **kwargs)
         key = [_kind(leaf) for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
         if is_transformed():
             self._say("within torch.func", f"{self._name} is called within a function that torch.func transforms")
@@ -77,7 +79,21 @@ class Partial:
 
 
 class PartialModule(Partial):
-    """A module whose calls run bundles; its attributes and methods are the module's."""
+    """A module whose calls run bundles; its attributes, methods and class are the module's.
+
+    `isinstance` takes the class, so that another module registers it as a child, with its parameters and buffers.
+    """
+
+    @property  # type: ignore[misc]  # objects may set their class
+    def __class__(self) -> Any:
+        return type(self.function)
+
+    def __reduce__(self) -> Any:
+        """A copy compiles the copied module."""
+        return partial, (self.function,)
+
+    def __repr__(self) -> str:
+        return repr(self.function)
 
     def __getattr__(self, name: str) -> Any:
         """An attribute of the module."""
@@ -88,7 +104,10 @@ class PartialModule(Partial):
     def __setattr__(self, name: str, value: Any) -> None:
         """Sets an attribute of the module, but for those that this object has of its own."""
         is_own = "_others" not in vars(self) or name in vars(self)
-        (super() if is_own else self.function).__setattr__(name, value)
+        if is_own:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self.function, name, value)
 
     def __delattr__(self, name: str) -> None:
         """Deletes an attribute of the module."""
