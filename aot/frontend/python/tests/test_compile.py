@@ -268,7 +268,7 @@ def test_or_refused_where_that_is_asked_for(name: str) -> None:
 
 
 def test_a_change_is_named() -> None:
-    with pytest.warns(UserWarning, match=r"`self\.model\.scale` is 2\.0, and was 1\.0; a program"):
+    with pytest.warns(UserWarning, match=r"`self\.model\.scale` is 2\.0, and was 1\.0 \(contract 4\); a program"):
         both(double)
 
 

@@ -76,7 +76,7 @@ def of_a_setting(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
 
 
 def test_1_tensors_that_it_changes_are_its_state() -> None:
-    with pytest.raises(ingot.torch.TraceError, match="OUTSIDE"):
+    with pytest.raises(ingot.torch.TraceError, match=r"OUTSIDE.*\(contract 1\)"):
         made(writes_outside)[0](XS[0])
 
 
@@ -84,7 +84,7 @@ def test_2_models_stay_as_they_are() -> None:
     step, model = made(plain)
     step(XS[0])
     model.bias.requires_grad_(False)
-    with pytest.warns(UserWarning, match="traced again"):
+    with pytest.warns(UserWarning, match=r"\(contract [24]\); .* traced again"):
         step(XS[0])
     model.double()
     with pytest.raises(RuntimeError, match="dtype"):  # as PyTorch raises
@@ -96,11 +96,11 @@ def test_2_models_stay_as_they_are() -> None:
 def test_3_arguments_and_settings_stay_alike() -> None:
     step, _ = made(plain)
     step(XS[0])
-    with pytest.warns(UserWarning, match=r"`x` is a float32 tensor of shape \[2, 3\]"):
+    with pytest.warns(UserWarning, match=r"`x` is a float32 tensor of shape \[2, 3\].*\(contract 3\)"):
         step(XS[0, :2])
     refusing, _ = made(plain, on_change="error")
     refusing(XS[0])
-    with pytest.raises(ingot.torch.TraceError, match=r"`x` is a float32 tensor of shape \[2, 3\]"):
+    with pytest.raises(ingot.torch.TraceError, match=r"`x` is a float32 tensor of shape \[2, 3\].*\(contract 3\)"):
         refusing(XS[0, :2])
 
 
@@ -110,7 +110,8 @@ def test_4_named_values_stay_the_same() -> None:
     try:
         for factor in (2.0, 4.0, 8.0):
             FACTOR[0] = factor
-            expected = pytest.warns(UserWarning, match=r"`FACTOR\[0\]` is 4.0, and was 2.0.*read in each call")
+            said = r"`FACTOR\[0\]` is 4.0, and was 2.0 \(contract 4\).*read in each call"
+            expected = pytest.warns(UserWarning, match=said)
             with expected if factor == 4.0 else nullcontext():
                 torch.testing.assert_close(step(XS[0]), reference(XS[0]))
     finally:
@@ -129,9 +130,9 @@ def test_5_decisions_stay_the_same() -> None:
 
 
 def test_6_it_only_computes() -> None:
-    with pytest.raises(ingot.torch.TraceError, match="writes '/dev/null'"):
+    with pytest.raises(ingot.torch.TraceError, match=r"writes '/dev/null'.*\(contract 6\)"):
         made(writes_a_file)[0](XS[0])
-    with pytest.raises(ingot.torch.TraceError, match="other random numbers of `random`"):
+    with pytest.raises(ingot.torch.TraceError, match=r"other random numbers of `random`.*\(contract 6\)"):
         made(draws)[0](XS[0])
 
 
@@ -147,7 +148,7 @@ def test_7_random_numbers_are_seeded_by_pytorch() -> None:
 def test_8_nobody_reads_its_gradients() -> None:
     step, model = made(plain)
     step(XS[0])
-    with pytest.raises(ingot.torch.TraceError, match="keep_gradients=True"):
+    with pytest.raises(ingot.torch.TraceError, match=r"keep_gradients=True.*\(contract 8\)"):
         _ = model.weight.grad + 1
     step, model = made(plain, keep_gradients=True)
     step(XS[0])
@@ -161,7 +162,7 @@ def test_9_all_else_is_found_by_spot_checks(monkeypatch: pytest.MonkeyPatch) -> 
     step(XS[0])
     with torch.backends.cudnn.flags(benchmark=True):
         step(XS[1])
-        with pytest.warns(UserWarning, match="something changed that is not watched"):
+        with pytest.warns(UserWarning, match=r"something changed that is not watched.*\(contract 9\)"):
             step(XS[2])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ingot.torch.base.errors import TraceError
+from ingot.torch.base.errors import TraceError, of_contract
 from ingot.torch.base.torch_internals import pytree
 from ingot.torch.run import SETTINGS, Options
 from ingot.torch.running.redecorated import Programs
@@ -57,12 +57,12 @@ class Changes:
         spec, settings, kinds, *_ = self._runs.keys[-1]
         for name, before, now in zip(SETTINGS, settings, call.key[1], strict=True):
             if before != now:
-                return f"{name} is {now}, and was {before}"
+                return of_contract(f"{name} is {now}, and was {before}", 3)
         if spec == call.key[0]:
             for path, before, now in zip(_paths(self._parameters, call.args), kinds, call.key[2], strict=True):
                 if before != now:
-                    return f"`{path}` is {_text(now)}, and was {_text(before)}"
-        return "the form of its arguments is another"
+                    return of_contract(f"`{path}` is {_text(now)}, and was {_text(before)}", 3)
+        return of_contract("the form of its arguments is another", 3)
 
     def are_too_many(self, call: Call) -> bool:
         """Whether no more programs are traced: further calls are PyTorch's, which is said once."""

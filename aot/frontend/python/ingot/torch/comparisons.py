@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import torch
 
 from ingot.judge import Undecided
+from ingot.torch.base.errors import of_contract
 from ingot.torch.base.replacements import exclusive
 from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
 from ingot.torch.run import VERIFIED_STEPS, DisagreementError, Options, Run, shapes_of
@@ -77,8 +78,8 @@ class Comparisons:
         except DisagreementError as error:
             if self._options.on_change == "error":
                 raise
-            what = f"{self._name}: something changed that is not watched: the program is no longer what PyTorch does"
-            warnings.warn(f"{what}, and is traced again: {error}", stacklevel=4)
+            what = of_contract("something changed that is not watched: the program is no longer what PyTorch does", 9)
+            warnings.warn(f"{self._name}: {what}, and is traced again: {error}", stacklevel=4)
             return False
         except Exception as error:  # if the step itself fails, the call after this raises
             LOG.debug("%s is not compared again: %s", self._name, error)

@@ -138,7 +138,10 @@ class Program(EntryPoints):
         """
         if isinstance(function, Substituted):
             function = function.function
-        self.trace(name, Added(function, example_args, training, capture, guards))
+        try:
+            self.trace(name, Added(function, example_args, training, capture, guards))
+        except TraceError as error:
+            raise shortened(error)  # noqa: B904  (it has its cause)
         limit = limit_of(self._parts[0])
         if training and limit is not None:
             self.memory_limits[name] = limit
@@ -153,10 +156,10 @@ class Program(EntryPoints):
                 if (self._carried, self._missing, self._scalers) != fixed:  # what is state now was fixed in others
                     for other in [other for other in self.traced if other != name]:
                         self.take(other, self._traced(other, self.traced[other].added))
-        except TraceError as error:
+        except TraceError:
             self._carried, self._missing = carried, missing
             self.traced, self.texts, self.inputs = before
-            raise error if added.guards else shortened(error)  # noqa: B904  (it has its cause, which a step looks at)
+            raise
 
     def take(self, name: str, known: Traced) -> None:
         """Takes in an entry point."""

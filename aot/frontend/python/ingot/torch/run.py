@@ -14,7 +14,7 @@ from ingot._engine import Error
 from ingot.compiler import Math
 from ingot.session import Session
 from ingot.torch.account import Account
-from ingot.torch.base.errors import TraceError
+from ingot.torch.base.errors import TraceError, of_contract
 from ingot.torch.base.torch_internals import pytree, same_settings
 from ingot.torch.base.torch_internals.modes import is_profiled
 from ingot.torch.buckets import Buckets
@@ -255,9 +255,10 @@ class Run:
     def change(self) -> str:
         """Why it is not enough."""
         asked = "Python would be given other values of tensors" if self.has_departed else ""
-        changes = self._live.change() or self._captured.change() or self._numbers.change() or self.gradients.change()
         shared = "a tensor that is read is in the memory of the state" if self._live.overlaps(self._captured()) else ""
-        return changes or shared or asked or self.guard.change()
+        of_model, of_values = self._live.change() or self.gradients.change(), self._captured.change() or shared
+        changes = of_contract(of_model, 2) or of_contract(of_values or self._numbers.change(), 4)
+        return changes or of_contract(asked, 5) or of_contract(self.guard.change(), 4)
 
     def compare(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor], steps: int) -> None:
         """Compares so many steps; raises DisagreementError, Undecided where PyTorch cannot be given what was drawn."""

@@ -9,17 +9,25 @@ from ingot._engine import Error
 from ingot.stablehlo import Place
 
 
-class TraceError(Error):
-    """The function cannot become a program; the message names the op, the place in the user's source and the fix."""
+def of_contract(text: str, condition: int) -> str:
+    """A message with the number of the condition of docs/contract.md that does not hold; 0: of none."""
+    return f"{text} (contract {condition})" if text and condition else text
 
-    def __init__(self, what: str, place: Place | None = None, fix: str = ""):
+
+class TraceError(Error):
+    """The function cannot become a program; the message names the op, the place in the user's source and the fix.
+
+    It names the condition of docs/contract.md that does not hold, by its number, if there is one.
+    """
+
+    def __init__(self, what: str, place: Place | None = None, fix: str = "", condition: int = 0):
         where = f"{place}: " if place else ""
-        super().__init__(f"{where}{what}{f'; {fix}' if fix else ''}")
-        self.what, self.place, self.fix = what, place, fix
+        super().__init__(of_contract(f"{where}{what}{f'; {fix}' if fix else ''}", condition))
+        self.what, self.place, self.fix, self.condition = what, place, fix, condition
 
     def at(self, place: Place | None) -> TraceError:
         """The same error with a place, where it has none."""
-        return self if self.place else TraceError(self.what, place, self.fix)
+        return self if self.place else TraceError(self.what, place, self.fix, self.condition)
 
 
 class LeftToPyTorch(TraceError):

@@ -165,8 +165,9 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
             keep = "" if self._is_guarded else "; add(..., capture=True) keeps its value as a constant"
             path, _ = self.paths.get(id(operand), ("", None))
             if operand.grad_fn is not None:
-                raise TraceError(f"{what}: it was computed before the call, and has gradients", place, of_graph(path))
-            raise TraceError(what, place, f"pass it as an argument, or {to_be_state(path, operand)}{keep}")
+                what += ": it was computed before the call, and has gradients"
+                raise TraceError(what, place, of_graph(path), 1)
+            raise TraceError(what, place, f"pass it as an argument, or {to_be_state(path, operand)}{keep}", 1)
         self.read[id(operand)] = operand
 
     def note_asked(self, operand: torch.Tensor, reader: str) -> None:
@@ -197,7 +198,7 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
             if first == second:
                 what = "each call draws the same random numbers, as a generator is seeded or put back, or made anew"
                 fix = "draw without that: a program's seed is Program(..., seed=...); or draw before, and pass it"
-                raise TraceError(what, place, fix)
+                raise TraceError(what, place, fix, 7)
 
     def _place(self) -> Place | None:
         node = current_autograd_node()

@@ -105,7 +105,7 @@ def _draw(draw: Callable[[int], bytes], size: int) -> bytes:
     frame = _asking(calling_frame())
     if frame:
         what = "each call draws other random bytes of the operating system"
-        raise TraceError(what, place_in(frame), "draw with torch, or pass what is drawn as an argument")
+        raise TraceError(what, place_in(frame), "draw with torch, or pass what is drawn as an argument", 6)
     return draw(size)
 
 
@@ -120,7 +120,7 @@ def _open(open_: Callable[..., Any], said: set[str], *args: Any, **named: Any) -
     path, mode = (*args, *(named[name] for name in ("file", "path", "flags", "mode") if name in named), "r")[:2]
     if frame and _writes(mode):
         what = f"writes {path!r}, which a program would not do again"
-        raise TraceError(what, place_in(frame), "write between steps: return what is to be written")
+        raise TraceError(what, place_in(frame), "write between steps: return what is to be written", 6)
     if frame:
         _say(f"reads {path!r}", frame, said)
     return open_(*args, **named)

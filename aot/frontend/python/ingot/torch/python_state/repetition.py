@@ -53,7 +53,7 @@ class Carried(TraceError):
     is_of_first = False  # whether it is what the first call changed
 
     def __init__(self, what: str, path: str, leaf: Leaf | None, fix: str, kinds: Kinds, place: Place | None = None):
-        super().__init__(what, place, fix)
+        super().__init__(what, place, fix, 6 if fix == DRAW else 0)
         self.path, self.leaf, self.kinds = path, leaf, kinds
 
     def at(self, place: Place | None) -> Carried:

@@ -87,7 +87,7 @@ def refuse_written(graph: torch.fx.GraphModule, paths: Mapping[int, tuple[str, A
                 constant = getattr(graph, str(root.target))
                 path, _ = paths.get(id(constant), ("a tensor", None))
                 what = f"writes `{path}`, which is neither an argument nor state"
-                raise TraceError(what, place_of(node), to_be_state(path, constant))
+                raise TraceError(what, place_of(node), to_be_state(path, constant), 1)
             if root in given:
                 what = "writes one of its arguments, which the caller would see in PyTorch and not of a program"
                 raise TraceError(what, place_of(node), "write a copy: x = x.clone(), or make a new tensor of it")

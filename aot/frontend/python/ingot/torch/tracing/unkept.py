@@ -46,7 +46,7 @@ class Unkept(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     def refusal(self) -> TraceError:
         """What is said to who asks for its values."""
         what = f"the gradient of {self.parameter!r} is asked for, which a compiled step does not keep"
-        return TraceError(what, user_place(), self.fix)
+        return TraceError(what, user_place(), self.fix, 8)
 
     def plain(self) -> torch.Tensor:
         """A tensor of its values."""
@@ -138,4 +138,4 @@ def refuse_gradients(used: Mapping[str, torch.Tensor]) -> None:
         if gradient is not None and (gradient.plain() if isinstance(gradient, Unkept) else gradient).any():
             what = f"the function adds to the gradient of {name!r} that is there before the call, or reads it"
             fix = "call zero_grad() before, or keep gradients: ingot.torch.compile(..., keep_gradients=True)"
-            raise TraceError(what, user_place(), fix)
+            raise TraceError(what, user_place(), fix, 8)
