@@ -125,6 +125,28 @@ def step_bytes(file: Path) -> int:
     return plan["arena_bytes"] + plan["scratch_bytes"]
 
 
+def test_ops_are_values_that_python_shows(own_cache: None) -> None:
+    model = nn.Linear(3, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    kept = [torch.ops.aten.mm.default, torch.ops.aten.addmm]
+
+    @ingot.torch.step(model, optimizer)
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        contexts = partial(create_selective_checkpoint_contexts, [*kept[:1], torch.ops.aten.addmm.default])
+        loss = checkpoint(lambda x: model(x).sin(), x, use_reentrant=False, context_fn=contexts).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        step(torch.randn(2, 3))
+    kept[0] = torch.ops.aten.bmm.default
+    with pytest.warns(UserWarning, match="aten.bmm"):
+        step(torch.randn(2, 3))
+
+
 def test_a_program_has_the_limit_of_its_model(tmp_path: Path) -> None:
     training = Stepped()
     example = (torch.ones(ROWS, WIDTH),)

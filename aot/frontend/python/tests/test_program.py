@@ -139,7 +139,7 @@ def test_functions_hear_that_they_are_compiled() -> None:
     model = nn.Linear(3, 2)
 
     def predict(x: torch.Tensor) -> torch.Tensor:
-        if not torch.compiler.is_compiling() and x.isnan().any():
+        if not (torch.compiler.is_compiling() | False) and x.isnan().any():
             raise ValueError("x has NaN")
         return model(x)
 

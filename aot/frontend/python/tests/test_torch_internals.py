@@ -100,8 +100,9 @@ def traced(function: Callable[..., Any], *arguments: torch.Tensor) -> torch.fx.G
     return make_fx(function, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
 
 
-@canary("OpOverload all_op_names has_kernel")
+@canary("OpOverload OpOverloadPacket all_op_names has_kernel")
 def ops_have_kernels() -> None:
+    assert isinstance(aten.add, ops.OpOverloadPacket) and "aten.add" in repr(aten.add)
     assert isinstance(aten.add.Tensor, ops.OpOverload)
     assert "aten::add.Tensor" in ops.all_op_names()
     assert ops.has_kernel("aten::add.Tensor") and ops.has_kernel("aten::add.Tensor", "Meta")
@@ -239,14 +240,17 @@ def sequences_are_packed() -> None:
     assert padded[1, 1] == 0 and torch.equal(found, lengths)
 
 
-@canary("constant_of tensor_of")
+@canary("constant_of shape_of SHAPE")
 def values_of_constants_are_known() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         known = torch.as_tensor([3, 1])
         node = torch_internals.node_of(known)
         assert torch_internals.constant_of(node) is None
         assert torch_internals.constant_of(node.args[0]).tolist() == [3, 1]
-        assert torch_internals.tensor_of(torch_internals.node_of(x)) is x
+        node = torch_internals.node_of(x)
+        assert torch_internals.shape_of(node) == (2,)
+        node.meta[torch_internals.SHAPE] = torch.Size([3])
+        assert torch_internals.shape_of(node) == (3,)
         return x + known
 
     traced(function, fakes().from_tensor(torch.ones(2), static_shapes=True))

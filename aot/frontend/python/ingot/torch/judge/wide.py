@@ -17,7 +17,7 @@ from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.modes import TorchDispatchMode
 from ingot.torch.base.torch_internals.ops import OpOverload, is_empty, neg_view
 from ingot.torch.judge.expanded import write
-from ingot.torch.text.decompositions import EXACT
+from ingot.torch.text.decompositions import in_f64
 
 WIDE = {torch.float32: torch.float64, torch.bfloat16: torch.float64, torch.float16: torch.float64}
 WIDE |= {torch.complex64: torch.complex128}
@@ -123,7 +123,7 @@ def run_wide(func: Any, args: Any, kwargs: Mapping[str, Any], made: Any) -> Any:
 
     Of what PyTorch approximates in f64 too, such as gradients of samples, it is exact.
     """
-    func = EXACT.get(func, func)
+    func = in_f64(func)
     if any(isinstance(value, torch.dtype) for value in (*args, *kwargs.values())):
         args, kwargs = pytree.tree_map_only(torch.dtype, _wide_type, (args, dict(kwargs)))
     if not any(map(_is_float, args)):

@@ -35,13 +35,14 @@ import torch
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.torch_internals import without_functions
 from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
+from ingot.torch.base.torch_internals.ops import OpOverload, OpOverloadPacket
 from ingot.torch.python_state.draws import GENERATORS
 from ingot.torch.python_state.held import ABSENT, Absent, Entry, Held, Holder, Itself, Written
 from ingot.torch.python_state.reach import C_VALUES, Edges, Names, edges, has_own_attributes
 
 PLAIN = (
     *(type(None), bool, int, float, complex, str, bytes, range, slice, enum.Enum, Absent),
-    *(np.number, np.bool_, np.character, np.datetime64, torch.device, torch.dtype),
+    *(np.number, np.bool_, np.character, np.datetime64, torch.device, torch.dtype, OpOverload, OpOverloadPacket),
     *(decimal.Decimal, fractions.Fraction, datetime.date, datetime.time, datetime.timedelta, pathlib.PurePath),
 )
 CONTAINERS = (dict, list, set)

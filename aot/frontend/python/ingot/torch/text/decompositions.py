@@ -19,6 +19,7 @@ from ingot.torch.base.torch_internals.ops import (
 from ingot.torch.text.bessel import BESSEL
 from ingot.torch.text.incomplete import INCOMPLETE
 from ingot.torch.text.lowering import TABLE, overload_name
+from ingot.torch.text.others import NAMED, made_of_others
 
 Decompositions = dict[Any, Callable[..., Any]]
 
@@ -30,6 +31,13 @@ OF_TRUTHS: Decompositions = {
 }
 # What PyTorch's own kernels of f64 compute to a few digits only, some of them.
 EXACT: Decompositions = {**INCOMPLETE, **BESSEL}
+
+
+def in_f64(op: Any) -> Any:
+    """What computes an op of f64 tensors: PyTorch's, or what is in its place where it has none, or approximates."""
+    return EXACT.get(op) or (isinstance(op, OpOverload) and NAMED.get(op._schema.name)) or op
+
+
 # Gradients of losses, which PyTorch's decompositions divide by the number of elements in Python.
 OF_MEANS = (
     torch.ops.aten.mse_loss_backward.default,
@@ -38,9 +46,14 @@ OF_MEANS = (
 )
 
 
-@cache
 def decompositions() -> Decompositions:
-    """PyTorch's own decompositions, by overload; autograd has taken apart what is composite by itself."""
+    """All decompositions, by overload: PyTorch's own, those in their place, and of libraries that are there by now."""
+    return {**_of_pytorch(), **made_of_others()}
+
+
+@cache
+def _of_pytorch() -> Decompositions:
+    """PyTorch's own; autograd has taken apart what is composite by itself."""
     own = {op: decomposition for op, decomposition in decomposition_table.items() if not is_composite(op)}
     means = {op: _of_elements(own[op]) for op in OF_MEANS}
     every = {**own, **core_decompositions(), **_lists_apart(), **OF_TRUTHS, **means, **EXACT}

@@ -11,6 +11,7 @@ import ingot.torch.text.aten
 from ingot.torch.text.aten.refused import REFUSED
 from ingot.torch.text.decompositions import EXACT
 from ingot.torch.text.lowering import TABLE, Rule, overload_name
+from ingot.torch.text.others import NAMED
 
 HEAD = """# ATen ops
 
@@ -23,6 +24,12 @@ EXACT_HEAD = """
 ## Sums of a fixed number of terms
 
 What PyTorch approximates, to a few digits some of it: computed in f64, as ops that have rows.
+
+"""
+NAMED_HEAD = """
+## Of groups, and of other libraries
+
+Made of ops that have rows, by functions of `text/others.py`.
 
 """
 REFUSED_HEAD = """
@@ -52,6 +59,8 @@ def page() -> str:
         parts.extend(sorted(rows))
     parts.append(EXACT_HEAD)
     parts.append(", ".join(sorted(f"`{overload_name(op)}`" for op in EXACT)) + "\n")
+    parts.append(NAMED_HEAD)
+    parts.append(", ".join(f"`{name}`" for name in NAMED) + "\n")
     parts.append(REFUSED_HEAD)
     parts.extend(f"| `{overload}` | {why} | {instead} |\n" for overload, (why, instead) in sorted(REFUSED.items()))
     return "".join(parts)

@@ -22,7 +22,7 @@ from torch.fx.experimental.proxy_tensor import (
 
 from ingot.torch.base.copied import last_of
 from ingot.torch.base.replacements import is_tracer, replaced
-from ingot.torch.base.torch_internals import track
+from ingot.torch.base.torch_internals import SHAPE, track
 from ingot.torch.base.torch_internals.dynamo import COMPILING
 from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.base.torch_internals.ops import OpOverload, has_kernel
@@ -132,6 +132,7 @@ class Recorder(ProxyTorchDispatchMode):  # type: ignore[misc]  # torch is not ch
         """Says that a node gives what an op made."""
         if type(made) is FakeTensor and not made._has_symbolic_sizes_strides:
             track(made, node, self.tracer)
+            node.meta[SHAPE] = made.shape
             if self.keeps_types:
                 node.meta["val"] = made
         else:

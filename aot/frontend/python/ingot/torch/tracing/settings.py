@@ -105,6 +105,14 @@ class _FlagOfTracer:
     def __bool__(self) -> bool:
         return self.value and is_tracer()
 
+    def __or__(self, other: Any) -> Any:
+        return bool(self) | other
+
+    def __and__(self, other: Any) -> Any:
+        return bool(self) & other
+
+    __ror__, __rand__ = __or__, __and__
+
 
 @contextmanager
 def said_to_compile(optimizers: Optimizers) -> Iterator[None]:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from ingot.torch.base.torch_internals import node_of, tensor_of
+from ingot.torch.base.torch_internals import node_of, shape_of
 from ingot.torch.numbers.answers import Answers
 
 aten = torch.ops.aten
@@ -108,8 +108,9 @@ def repeat_interleave(answers: Answers, repeats: Tensor, *, output_size: int | N
 
 
 # Ops that give positions along a dimension, with the number of the result that has them; and such as keep numbers.
-POSITIONS = {aten.argmax.default: None, aten.argmin.default: None, aten.topk.default: 1, aten.sort.default: 1}
-POSITIONS |= {aten.max.dim: 1, aten.min.dim: 1}
+SORTS = (aten.sort.default, aten.sort.stable)
+POSITIONS: dict[Any, int | None] = {aten.argmax.default: None, aten.argmin.default: None, aten.topk.default: 1}
+POSITIONS |= dict.fromkeys((*SORTS, aten.max.dim, aten.min.dim), 1)
 KEEPING = (
     *(aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.t.default, aten.transpose.int),
     *(aten.permute.default, aten.select.int, aten.slice.Tensor, aten.squeeze.dim, aten.unsqueeze.default),
@@ -120,16 +121,16 @@ KEEPING = (
 def _are_positions_below(x: Tensor, size: int) -> bool:
     """Whether a tensor is known to hold positions along a dimension that is not longer than a size."""
     node, place = node_of(x), None
-    while node and (node.target in KEEPING or node.target is operator.getitem):
-        place = node.args[1] if node.target is operator.getitem else place
+    while node and (node.target in (*KEEPING, operator.getitem) or (node.target in SORTS and place == 0)):
+        place = node.args[1] if node.target is operator.getitem else None
         node = node.args[0]
     if node is None or node.target not in POSITIONS or POSITIONS[node.target] != place:
         return False
-    given = tensor_of(node.args[0])
+    given = shape_of(node.args[0])
     names = [argument.name for argument in node.target._schema.arguments]
     defaults = {argument.name: argument.default_value for argument in node.target._schema.arguments}
     dim = {**defaults, **dict(zip(names, node.args, strict=False)), **node.kwargs}["dim"]
-    return given is not None and (given.numel() if dim is None else given.shape[dim] if given.dim() else 1) <= size
+    return given is not None and (given.numel() if dim is None or not given else given[dim]) <= size
 
 
 def bincount_of_positions(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Any:

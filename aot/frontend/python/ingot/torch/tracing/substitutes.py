@@ -19,6 +19,7 @@ from ingot.torch.base.torch_internals import pytree
 from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.base.torch_internals.ops import CHOOSE_ATTENTION, COND, CONTROL_FLOW, LOOP, grid_sampler_2d
 from ingot.torch.text.loops import while_loop
+from ingot.torch.text.others import grouped_mm
 from ingot.torch.tracing.attention import causal_mask
 from ingot.torch.tracing.ctc import ctc_loss
 from ingot.torch.tracing.float_arguments import FLOAT_ARGUMENTS
@@ -161,6 +162,7 @@ SUBSTITUTES: dict[tuple[Any, str], Function] = {
     (COND, "cond_op"): cond,
     (CONTROL_FLOW, COMPILE_AND_CALL): run_at_once,
     (LOOP, "while_loop_op"): while_loop,
+    (torch, "_grouped_mm"): grouped_mm,
     (torch, "bincount"): bincount_of_positions,
     (torch.Tensor, "bincount"): bincount_of_positions,
     (torch, "ctc_loss"): ctc_loss,

@@ -137,10 +137,15 @@ def constants_of(args: Sequence[Any]) -> Iterator[torch.Tensor]:
         waiting += inner
 
 
-def tensor_of(node: torch.fx.Node) -> torch.Tensor | None:
-    """A tensor that a node of the graph that is traced gives, while there is one."""
+SHAPE = "shape"  # of the tensor that a node gives, among what is noted of it
+
+
+def shape_of(node: torch.fx.Node) -> torch.Size | None:
+    """The shape of the tensor that a node of the graph that is traced gives; None where that is not known any more."""
     tracked = get_proxy_mode().tracer.tensor_tracker
-    return next((tensor for tensor, slot in tracked.items() if slot.proxy.node is node), None)
+    held = (tensor.shape for tensor, slot in tracked.items() if slot.proxy.node is node)
+    known: torch.Size | None = node.meta.get(SHAPE) or next(held, None)
+    return known
 
 
 def constant_of(node: torch.fx.Node) -> Any:

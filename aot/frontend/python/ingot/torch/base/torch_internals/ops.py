@@ -8,11 +8,12 @@ from typing import Any
 import torch
 from torch._decomp import decomposition_table, get_decompositions
 from torch._decomp.decompositions import grid_sampler_2d
-from torch._ops import OpOverload
+from torch._ops import OpOverload, OpOverloadPacket
 from torch._prims_common import is_non_overlapping_and_dense_or_false
 
 __all__ = [
     "OpOverload",
+    "OpOverloadPacket",
     "decomposition_table",
     "get_decompositions",
     "grid_sampler_2d",
