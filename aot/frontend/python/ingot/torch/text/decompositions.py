@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -19,7 +20,7 @@ from ingot.torch.base.torch_internals.ops import (
 from ingot.torch.text.bessel import BESSEL
 from ingot.torch.text.incomplete import INCOMPLETE
 from ingot.torch.text.lowering import TABLE, overload_name
-from ingot.torch.text.others import NAMED, made_of_others
+from ingot.torch.text.others import LIBRARIES, NAMED, made_of_others
 
 Decompositions = dict[Any, Callable[..., Any]]
 
@@ -48,6 +49,11 @@ OF_MEANS = (
 
 def decompositions() -> Decompositions:
     """All decompositions, by overload: PyTorch's own, those in their place, and of libraries that are there by now."""
+    return _with_libraries(*(module in sys.modules for module in LIBRARIES))
+
+
+@cache
+def _with_libraries(*_: bool) -> Decompositions:
     return {**_of_pytorch(), **made_of_others()}
 
 

@@ -167,6 +167,7 @@ NAMED: dict[str, Function] = {
     "torchvision::roi_pool": roi_pool,
     "torchvision::_roi_pool_backward": _roi_pool_backward,
 }
+LIBRARIES = ("transformers.integrations.moe", "torchvision")  # modules that make such ops
 
 
 def made_of_others() -> dict[Any, Function]:
