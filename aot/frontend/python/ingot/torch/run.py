@@ -210,8 +210,7 @@ class Run:
         if self._generators:
             self._random.begin_call(self._generators)
         self._live.take_in()
-        run = profiled(self._feed, self.account.step) if is_profiled() else self._feed
-        outputs = run(arguments, are_taken)
+        outputs = (profiled(self._feed, self.account.step) if is_profiled() else self._feed)(arguments, are_taken)
         self._live.written()
         if self._is_more:
             self._end(outputs, missing)
@@ -256,8 +255,8 @@ class Run:
         """Why it is not enough."""
         asked = "Python would be given other values of tensors" if self.has_departed else ""
         shared = "a tensor that is read is in the memory of the state" if self._live.overlaps(self._captured()) else ""
-        of_model, of_values = self._live.change() or self.gradients.change(), self._captured.change() or shared
-        changes = of_contract(of_model, 2) or of_contract(of_values or self._numbers.change(), 4)
+        of_values = self._captured.change() or shared or self._numbers.change()
+        changes = of_contract(self._live.change() or self.gradients.change(), 2) or of_contract(of_values, 4)
         return changes or of_contract(asked, 5) or of_contract(self.guard.change(), 4)
 
     def compare(self, name: str, arguments: Sequence[torch.Tensor], given: Sequence[torch.Tensor], steps: int) -> None:
