@@ -286,6 +286,16 @@ def test_a_module_stands_in_its_place() -> None:
     assert losses[3:] == pytest.approx(losses[:3], rel=1e-5)
 
 
+def test_builtins_are_compiled_where_dynamo_gave_up_others() -> None:
+    """Dynamo calls all builtins by one code, which it may leave out from some call on."""
+    shared = torch._dynamo.external_utils.wrap_inline(torch.sin).__code__
+    torch._dynamo.eval_frame.skip_code(shared)
+    try:
+        torch.testing.assert_close(ingot.torch.partial(torch.sin)(torch.ones(3)), torch.ones(3).sin())
+    finally:
+        torch._dynamo.eval_frame.reset_code(shared)
+
+
 def test_what_draws_random_numbers_is_compiled() -> None:
     model = nn.Sequential(nn.Linear(3, 2), nn.Dropout(0.5))
     partial = ingot.torch.partial(model)

@@ -31,8 +31,8 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def traced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the entry points that are traced."""
     names: list[str] = []
-    add = Program.add
-    monkeypatch.setattr(Program, "add", lambda self, name, *a, **k: (names.append(name), add(self, name, *a, **k))[1])
+    trace = Program.trace
+    monkeypatch.setattr(Program, "trace", lambda self, name, added: (names.append(name), trace(self, name, added))[1])
     return names
 
 

@@ -276,13 +276,12 @@ def test_another_thread_finds_the_model_as_it_was_before_training(kind: str) -> 
     program = ingot.torch.Program(model, optimizer)
 
     def look() -> None:
+        assert all(torch.equal(value, held[name]) for name, value in model.state_dict().items())
         other = copy.deepcopy(model).eval()
-        now = model.state_dict()
         with torch.no_grad():
             made, also = other(x), model.eval()(x)
         for found in (made, also):
             torch.testing.assert_close(found, expected)
-        assert all(torch.equal(now[name], value) for name, value in held.items())
 
     model.eval()  # so that nobody changes statistics
     with working(look) as times:

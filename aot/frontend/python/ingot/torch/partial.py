@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -31,7 +32,7 @@ class Partial:
         self._name = getattr(function, "__name__", type(function).__name__)
         # Apart: PyTorch counts together what is compiled of functions with the same code, and stops after a few.
         how = {"backend": "ingot", "dynamic": False, "fullgraph": True, "isolate_recompiles": True}
-        self._compiled = torch.compile(function, **how)
+        self._compiled = torch.compile(_with_code(function), **how)
         self._key: list[str] | None = None
         self._others: list[Any] = []
 
@@ -125,6 +126,18 @@ def partial(function: Function) -> Partial:
     the line.
     """
     return (PartialModule if isinstance(function, torch.nn.Module) else Partial)(function)
+
+
+def _with_code(function: Function) -> Function:
+    """A function with code of its own: Dynamo calls all builtins by one, and may give that up for all of them."""
+    if not isinstance(function, types.BuiltinFunctionType):
+        return function
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    call.__code__ = call.__code__.replace(co_name=function.__name__)
+    return call
 
 
 def _kind(tensor: torch.Tensor) -> str:

@@ -174,8 +174,7 @@ class Program(EntryPoints):
         """The ways of a function; numbers that it carries from call to call become state."""
         if added.guards:
             subject = self.subject_of(added)
-            schedulers = subject.state.schedulers.values()
-            of_schedulers = kinds_of_schedulers(subject.places(), schedulers) if schedulers else {}
+            of_schedulers = kinds_of_schedulers(subject.places(), subject.state.schedulers.values())
             self._carry(subject, {**of_schedulers, **self.numbers_read})
         refusal: tuple[Carried, Subject] | None = None
         is_cold = True

@@ -53,6 +53,4 @@ def without_mkldnn() -> Iterator[None]:
         torch._C._set_mkldnn_enabled(before)
 
 
-def is_profiled() -> bool:
-    """Whether a profiler of PyTorch's records what this thread does."""
-    return bool(torch.autograd._profiler_enabled())
+is_profiled = torch.autograd._profiler_enabled  # whether a profiler of PyTorch's records what this thread does
