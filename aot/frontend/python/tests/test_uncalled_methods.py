@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,27 @@ class Trained(nn.Linear):
         return f"scale {SEEN['scale']}"
 
 
+class Decorated(Reporting):
+    """As a trainer whose threads work beside it."""
+
+    @contextmanager
+    def reporting(self) -> Iterator[str]:
+        yield f"scale {SEEN['scale']}"
+
+    @torch.no_grad()
+    def report(self) -> str:
+        return f"scale {SEEN['scale']}"
+
+
+class ScaledWithoutGradients(Reporting):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.fc(x) * self.scale()
+
+    @torch.no_grad()
+    def scale(self) -> float:
+        return SEEN["scale"]
+
+
 class Scaled(Reporting):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.scaled(self.fc(x))
@@ -79,7 +101,7 @@ def made(kind: type[nn.Module]) -> nn.Module:
     return kind() if issubclass(kind, Reporting) else kind(3, 2)
 
 
-@pytest.mark.parametrize("kind", [Reporting, Trained])
+@pytest.mark.parametrize("kind", [Reporting, Trained, Decorated])
 def test_globals_of_methods_that_are_not_called_may_change(kind: type[nn.Module]) -> None:
     step = Training(made(kind), True).step
     with warnings.catch_warnings():
@@ -90,7 +112,7 @@ def test_globals_of_methods_that_are_not_called_may_change(kind: type[nn.Module]
     assert step.programs == 1
 
 
-@pytest.mark.parametrize("kind", [Scaled, ByForward])
+@pytest.mark.parametrize("kind", [Scaled, ScaledWithoutGradients, ByForward])
 @pytest.mark.filterwarnings("ignore:.*it is traced again")
 def test_those_of_methods_that_are_called_are_seen(kind: type[nn.Module]) -> None:
     runs = []

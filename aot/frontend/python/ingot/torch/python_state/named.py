@@ -60,8 +60,9 @@ def named_in(snapshot: Snapshot) -> Named:
     for class_ in classes:
         for calling, method in _methods(class_):
             waiting.setdefault(id(method), set()).update(calling)
-    reads = [leaf.read for leaf in snapshot.leaves.values()]
-    for held_elsewhere in (read() for read in reads if not isinstance(read, ClassAttribute)):
+    own_places = {id(place) for class_ in classes for _, method in _methods(class_) for place in _places_in(method)}
+    reads = [leaf.read for leaf in snapshot.leaves.values() if not isinstance(leaf.read, ClassAttribute)]
+    for held_elsewhere in (read() for read in reads if id(getattr(read, "container", None)) not in own_places):
         waiting.pop(id(held_elsewhere), None)  # it may be called by any name
     if any(_reads_all(value) for value in reached):
         return ALL
@@ -165,6 +166,20 @@ def _got_by(getter: Any) -> list[str]:
 
 
 def _methods(class_: type) -> Iterable[tuple[set[str], Any]]:
+    """The methods of a class, and the functions that decorators wrapped in them, each with names that call it."""
+    for names, method in _named_methods(class_):
+        while method is not None:
+            yield names, method
+            method = getattr(method, "__wrapped__", None)
+
+
+def _places_in(method: Any) -> Iterable[Any]:
+    """Where a decorated method holds what it wraps."""
+    if isinstance(method, FunctionType) and hasattr(method, "__wrapped__"):
+        yield from (vars(method), *(method.__closure__ or ()))
+
+
+def _named_methods(class_: type) -> Iterable[tuple[set[str], Any]]:
     """The methods of a class of the user's or of modules, each with names by one of which it is called.
 
     Those that Python may call at any time are left out. Objects are made by the name of their class; their texts are
