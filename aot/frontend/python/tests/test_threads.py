@@ -34,6 +34,7 @@ import ingot.torch
 from ingot.torch import runs
 from ingot.torch.base import replacements
 from ingot.torch.base.replacements import exclusive, is_tracing
+from ingot.torch.tracing.settings import without_collection
 
 
 def make(seed: int = 0) -> tuple[torch.nn.Module, torch.optim.Optimizer, torch.Tensor, torch.Tensor]:
@@ -288,6 +289,17 @@ def test_another_thread_finds_the_model_as_it_was_before_training(kind: str) -> 
         program.add("step", stepping(model, optimizer), (x, y))
         program.verify({"x": x.expand(2, 10, 6), "y": y.expand(2, 10)}, "step")
     assert len(times) > 3
+
+
+def test_the_last_of_several_threads_lets_python_collect_again() -> None:
+    before = gc.get_threshold()
+    first, second = without_collection(), without_collection()
+    for context in (first, second):
+        context.__enter__()
+    first.__exit__(None, None, None)
+    assert gc.get_threshold()[0] == 0
+    second.__exit__(None, None, None)
+    assert gc.get_threshold() == before
 
 
 class WithLSTM(torch.nn.Module):

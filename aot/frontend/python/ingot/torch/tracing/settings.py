@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
@@ -69,18 +70,26 @@ def tracing_settings(state: State, training: bool) -> Iterator[None]:
         yield
 
 
+_THRESHOLDS: list[tuple[int, int, int]] = []  # of Python's collection, as each context found them
+_THRESHOLDS_LOCK = threading.Lock()
+
+
 @contextmanager
 def without_collection() -> Iterator[None]:
     """Python looks for no garbage: tracing makes a great many objects that stay, among all those of PyTorch.
 
-    It is not disabled, which a function may ask for.
+    It is not disabled, which a function may ask for. The last of several threads lets Python look again.
     """
-    before = gc.get_threshold()
-    gc.set_threshold(0)
+    with _THRESHOLDS_LOCK:
+        _THRESHOLDS.append(gc.get_threshold())
+        gc.set_threshold(0)
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        with _THRESHOLDS_LOCK:
+            before = _THRESHOLDS.pop()
+            if not _THRESHOLDS:
+                gc.set_threshold(*before)
 
 
 @contextmanager
