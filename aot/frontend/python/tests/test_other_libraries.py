@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from torch import nn
+from trainings import usual_step
 
 import ingot.torch
 
@@ -52,11 +53,7 @@ def test_experts_are_chosen_in_steps() -> None:
 
     @ingot.torch.step(model, optimizer, on_change="error")  # which compares the first steps
     def step(x: torch.Tensor) -> torch.Tensor:
-        optimizer.zero_grad()
-        loss = model(x).square().mean()
-        loss.backward()
-        optimizer.step()
-        return loss
+        return usual_step(model, optimizer, x)
 
     for _ in range(2):
         x = torch.randn(5, 8)

@@ -13,6 +13,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from trainings import usual_step
 
 import ingot.torch
 
@@ -104,11 +105,7 @@ def test_a_step_that_calls_it_is_compiled_whole() -> None:
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 
         def step(x: torch.Tensor) -> torch.Tensor:
-            optimizer.zero_grad()
-            loss = model(x).square().mean()
-            loss.backward()
-            optimizer.step()
-            return loss
+            return usual_step(model, optimizer, x)
 
         step = ingot.torch.compile(step, model, optimizer) if is_compiled else step
         return [step(x).item() for x in XS]

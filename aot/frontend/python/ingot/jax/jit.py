@@ -20,7 +20,7 @@ from ingot.jax.private import trace_state_clean
 
 # Options of jax.jit without an effect on results: what is donated stays as it is.
 IGNORED = {"donate_argnums", "donate_argnames", "keep_unused", "inline"}
-# What is compiled of a function is one for all `jit` of it that are alike.
+# Compiled functions: one for each function and set of options, shared by every `jit` of it.
 SHARED: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
 
 
@@ -68,7 +68,7 @@ def jit(
 class Jitted:
     """A function that JAX dispatches, to ingot outside of JAX's transformations."""
 
-    # Whoever wraps this takes its attributes over, but not these.
+    # Slots, since functools.wraps copies only what is in __dict__.
     __slots__ = ("__dict__", "__weakref__", "_by_ingot", "_by_jax", "_made")
 
     def __init__(self, function: Callable[..., Any], by_jax: Any, by_ingot: Any, jit: Callable[..., Any]) -> None:
@@ -76,7 +76,7 @@ class Jitted:
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function returns."""
+        """Calls the function, compiled or, within a transformation of JAX, by JAX."""
         return self._by_ingot(*args, **kwargs) if trace_state_clean() else self._by_jax(*args, **kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -112,7 +112,7 @@ class Jitted:
 
 
 def _by_ingot(function: Callable[..., Any], get: weakref.ref[Any], static: dict[str, Any], how: How) -> Any:
-    """What JAX calls outside of its transformations."""
+    """The function that JAX traces and calls where it transforms nothing."""
     try:
         shared = SHARED.setdefault(function, {})
     except TypeError:  # not hashable

@@ -235,7 +235,7 @@ class CompiledStep(Substituted):
         return "\n".join([*lines, *self._left.lines()])
 
     def roofline(self) -> str:
-        """What bounds the kernels of the last program: the machine's peaks, then each kernel's time, GFLOP/s, GB/s.
+        """Measures the machine's peaks and each kernel of the last program: time, GFLOP/s, GB/s, and what bounds it.
 
         Takes some seconds, as it compiles and measures on random inputs. Raises RuntimeError before the first call.
         """

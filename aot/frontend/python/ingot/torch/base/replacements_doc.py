@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ingot.torch.base.replacements import ANY, TABLE, Row
 
-HEAD = """# What tracing replaces
+HEAD = """# Attributes replaced while tracing
 
 While a step is traced, these attributes of Python and PyTorch are others for the thread that traces. Other threads get
 the originals, and after the trace, good or failed, every attribute is what it was. Calls of a compiled step replace

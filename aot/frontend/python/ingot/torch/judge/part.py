@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Mapping, Sequence
@@ -34,31 +35,20 @@ def first_parting(graph: Graph, given: Sequence[Any], made: Mapping[torch.fx.Nod
     placeholders = [node for node in graph.module.graph.nodes if node.op == "placeholder"]
     values: Values = {node: _whole(value, node) for node, value in zip(placeholders, given, strict=True)}
     values |= {n: getattr(graph.module, str(n.target)) for n in graph.module.graph.nodes if n.op == "get_attr"}
-    found: list[str] = []
-
-    def compare(nodes: Sequence[torch.fx.Node]) -> None:
-        for part in loops_apart(nodes):
-            if isinstance(part, Loop):
-                part.run(values, compare)
-                continue
-            for node in part:
-                reference = _evaluated(node, values)
-                values[node] = made.get(node, reference)
-                if node in made and reference is not None and not found:
-                    found.extend(_parting(node, values, reference))
-
-    compare(graph.ops)
-    return "".join(found)
-
-
-def _parting(node: torch.fx.Node, values: Values, reference: Any) -> list[str]:
-    """Says that an op's value is not PyTorch's; nothing where it is, or is anything at all."""
-    if draw_of(node)[1] or is_empty(node.target) or is_of_loop(node):
-        return []
-    far = _distance(values[node], reference)
-    if far <= _allowed(node, values, reference):
-        return []
-    return [f"{overload_name(node.target)} ({node.name}) at {place_of(node)} is off by {far:.2g} of its size"]
+    for part in loops_apart(graph.ops):
+        if isinstance(part, Loop):
+            part.run(values, functools.partial(_evaluated, values=values))
+            continue
+        for node in part:
+            reference = _evaluated(node, values)
+            values[node] = made.get(node, reference)
+            is_set = not draw_of(node)[1] and not is_empty(node.target) and not is_of_loop(node)
+            if node in made and reference is not None and is_set:
+                far = _distance(made[node], reference)
+                if not far <= _allowed(node, values, reference):
+                    what = f"{overload_name(node.target)} ({node.name}) at {place_of(node)}"
+                    return f"{what} is off by {far:.2g} of its size"
+    return ""
 
 
 def _whole(value: Any, node: torch.fx.Node) -> Any:

@@ -22,7 +22,7 @@ from ingot.torch.judge.observe import NUMBERS, Graph
 from ingot.torch.judge.part import terms_of
 from ingot.torch.judge.rounded import is_view, moved
 from ingot.torch.judge.wide import each_tensor, run_wide, widened
-from ingot.torch.text.loops import Loop, is_of_loop, loops_apart
+from ingot.torch.text.loops import evaluate, is_of_loop
 
 # Values may have other strides than when they were traced, and nothing is written in place: a copy serves as well.
 VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default)
@@ -66,21 +66,12 @@ class Reference:
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
             for node, port in zip(graph.find_nodes(op="placeholder"), self._way.takes, strict=True):
                 values[node] = _laid_out(widened(torch.as_tensor(given[port.name])), node)
-            self._run([node for node in graph.nodes if node.op not in ("placeholder", "output")], values)
+            nodes = [node for node in graph.nodes if node.op not in ("placeholder", "output")]
+            evaluate(nodes, values, functools.partial(self._value, values=values))
         names = [port.name for port in self._way.takes if port.is_state]
         state = zip(names, self._way.states(len(names)), strict=True)
         results = [values[node] for node in self._way.outputs(len(names))]
         return results, {name: values[node] for name, node in state}
-
-    def _run(self, nodes: Sequence[torch.fx.Node], values: Values) -> None:
-        """Puts what nodes give into `values`."""
-        for part in loops_apart(nodes):
-            if isinstance(part, Loop):
-                part.run(values, functools.partial(self._run, values=values))
-                continue
-            for node in part:
-                if node not in values:
-                    values[node] = self._value(node, values)
 
     def _value(self, node: torch.fx.Node, values: Values) -> Any:
         if node.op == "get_attr":

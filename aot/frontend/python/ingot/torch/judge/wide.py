@@ -119,9 +119,9 @@ class Wide(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
 
 
 def run_wide(func: Any, args: Any, kwargs: Mapping[str, Any], made: Any) -> Any:
-    """What an op makes of wide operands, in wide types; `made` is, or is like, what it makes in its own.
+    """The result of an op on wide operands, in wide types; `made` is its result in its own types, or like that.
 
-    Of what PyTorch approximates in f64 too, such as gradients of samples, it is exact.
+    The exact formula replaces ops that PyTorch approximates even in f64, such as gradients of samples.
     """
     func = in_f64(func)
     if any(isinstance(value, torch.dtype) for value in (*args, *kwargs.values())):

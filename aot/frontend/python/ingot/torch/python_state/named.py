@@ -57,10 +57,11 @@ def named_in(snapshot: Snapshot) -> Named:
     functions, waiting = {*own}, dict[int, set[str]]()
     classes = [value for value in reached if isinstance(value, type)]
     bases = {base for class_ in classes if is_users_class(class_) for base in library_bases(class_)}
+    own_places = set[int]()  # where decorated methods hold what they wrap
     for class_ in classes:
         for calling, method in _methods(class_):
             waiting.setdefault(id(method), set()).update(calling)
-    own_places = {id(place) for class_ in classes for _, method in _methods(class_) for place in _places_in(method)}
+            own_places.update(map(id, _places_in(method)))
     reads = [leaf.read for leaf in snapshot.leaves.values() if not isinstance(leaf.read, ClassAttribute)]
     for held_elsewhere in (read() for read in reads if id(getattr(read, "container", None)) not in own_places):
         waiting.pop(id(held_elsewhere), None)  # it may be called by any name

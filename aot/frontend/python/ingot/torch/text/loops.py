@@ -93,8 +93,8 @@ class Loop:
         """The nodes of what a trip makes."""
         return self.end.args[2]
 
-    def run(self, values: dict[Node, Any], evaluate: Callable[[Sequence[Node]], None]) -> None:
-        """Makes all trips: `evaluate` puts what nodes give into `values`, which in the end has what the loop leaves."""
+    def run(self, values: dict[Node, Any], value_of: Callable[[Node], Any]) -> None:
+        """Makes all trips, and puts what the loop leaves into `values`; `value_of` is as in `evaluate`."""
         carried = [values[node] for node in self.begin.args[0]]
         deciding = {*needed_for([self.goes_on])}
         before = [node for node in self.inside if node in deciding]
@@ -103,11 +103,11 @@ class Loop:
             for node in self.inside:
                 values.pop(node, None)
             values[self.begin] = carried
-            evaluate(before)
+            evaluate(before, values, value_of)
             if not values[self.goes_on]:
                 values[self.end] = carried
                 return
-            evaluate(after)
+            evaluate(after, values, value_of)
             carried = [values[node] for node in self.results]
 
     def refuse_effects(self) -> None:
@@ -135,6 +135,17 @@ def needed_for(results: Sequence[Node]) -> list[Node]:
         needed.update(inner)
         waiting += inner
     return [node for node in results[0].graph.nodes if node in needed]
+
+
+def evaluate(nodes: Sequence[Node], values: dict[Node, Any], value_of: Callable[[Node], Any]) -> None:
+    """Puts the values of nodes in order into `values`, loops included; `value_of` computes one from those before."""
+    for part in loops_apart(nodes):
+        if isinstance(part, Loop):
+            part.run(values, value_of)
+            continue
+        for node in part:
+            if node not in values:
+                values[node] = value_of(node)
 
 
 def loops_apart(nodes: Sequence[Node]) -> Iterator[Loop | list[Node]]:

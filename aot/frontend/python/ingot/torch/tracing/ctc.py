@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 import torch
 from torch.nn.functional import pad
 
+from ingot.torch.text.aten.ctc import NEVER
+
 Lengths: TypeAlias = torch.Tensor | Sequence[int]
 
-NEVER = -1e30  # the logarithm of a probability of 0
 MEAN, SUM = 1, 2
 
 

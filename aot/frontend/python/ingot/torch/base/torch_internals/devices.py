@@ -29,7 +29,7 @@ def without_keys(keys: Any) -> Any:
 
 
 def kernel_of(op: str, key: str) -> Any:
-    """What an op, by its full name, does for a key of dispatch; ``call_boxed(keys, ...)`` calls it."""
+    """The kernel of an op, given by its full name, for a dispatch key; its ``call_boxed(keys, ...)`` runs it."""
     return torch.library.get_kernel(op, key)
 
 

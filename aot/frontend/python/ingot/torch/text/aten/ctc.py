@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 
 from ingot.stablehlo import TensorType, Value
-from ingot.torch.text.aten.indexing import gather, scatter_add
+from ingot.torch.text.aten.indexing import gather, rows, scatter_add
 from ingot.torch.text.lowering import Lowering, aten
 
 NEVER = -1e30  # the logarithm of a probability of 0; sums with it stay finite
@@ -65,17 +65,7 @@ class States:
 
     def row(self, t: Value) -> Value:
         """The states' log-probabilities in a frame."""
-        window = (1, *self.type.shape)
-        index = self._e.reshape(t, (1,))
-        return self._e.gather(
-            self.emitted,
-            index,
-            offset_dims=[0, 1],
-            collapsed=[0],
-            index_map=[0],
-            slice_sizes=window,
-            shape=self.type.shape,
-        )
+        return rows(self._e, self.emitted, t, 0)
 
     def sum(self, *logs: Value) -> Value:
         """The logarithm of the sum of what these are logarithms of."""
@@ -92,18 +82,18 @@ class States:
         count, one = e.constant(self.frames, INDEX), e.constant(1, INDEX)
 
         def body(carried: list[Value]) -> list[Value]:
-            i, values, rows = carried
+            i, values, every = carried
             after = e.binary("add", i, one)
             t = e.binary("subtract", count, after) if is_backward else i
             made = frame(t, values)
             row = shown(t, made)
-            rows = e.scatter("set", rows, e.reshape(t, (1,)), row, window_dims=[0, 1], inserted=[0], index_map=[0])
-            return [after, made, rows]
+            every = e.scatter("set", every, e.reshape(t, (1,)), row, window_dims=[0, 1], inserted=[0], index_map=[0])
+            return [after, made, every]
 
-        rows = e.constant(NEVER, self.emitted.type)
-        starts = [e.constant(0, INDEX), start, rows]
-        _, last, rows = e.while_loop(starts, lambda carried: [e.compare("LT", carried[0], count)], body)
-        return last, rows
+        every = e.constant(NEVER, self.emitted.type)
+        starts = [e.constant(0, INDEX), start, every]
+        _, last, every = e.while_loop(starts, lambda carried: [e.compare("LT", carried[0], count)], body)
+        return last, every
 
 
 @aten("ingot::ctc_loss.default")
@@ -125,14 +115,14 @@ def ctc_loss(
         is_reached = e.binary("and", states.is_within(t, given), states.are_wanted())
         return e.select(is_reached, paths, states.never)
 
-    last, rows = states.over_frames(frame, states.start(), shown)
+    last, every = states.over_frames(frame, states.start(), shown)
     ended = e.binary("add", last, states.ends)
     most = e.reduce("maximum", ended, [1])
     parts = e.unary("exponential", e.binary("subtract", ended, e.broadcast_in_dim(most, ended.shape, [0])))
     likelihood = e.binary("add", most, e.unary("log", e.reduce("add", parts, [1])))
     is_impossible = e.compare("LT", likelihood, e.constant(NEVER / 2, likelihood.type))
     losses = e.select(is_impossible, e.constant(math.inf, likelihood.type), e.unary("negate", likelihood))
-    return losses, rows
+    return losses, every
 
 
 @aten("ingot::ctc_gradient.default")
