@@ -8,6 +8,7 @@ import io
 import math
 import operator
 import os
+import queue
 import random
 import re
 import subprocess
@@ -289,6 +290,33 @@ def test_another_thread_finds_the_model_as_it_was_before_training(kind: str) -> 
         program.add("step", stepping(model, optimizer), (x, y))
         program.verify({"x": x.expand(2, 10, 6), "y": y.expand(2, 10)}, "step")
     assert len(times) > 3
+
+
+def test_another_thread_finds_a_recurrent_layers_weights_amid_a_step() -> None:
+    """The layer lists them anew when it finds others than it has listed: each thread has a list."""
+    model = WithLSTM()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    asked: queue.SimpleQueue[bool] = queue.SimpleQueue()
+    answered: queue.SimpleQueue[bool] = queue.SimpleQueue()
+    found: list[torch.Tensor] = []
+
+    def answer() -> None:
+        while asked.get():
+            found.extend(model.lstm._flat_weights)
+            answered.put(True)
+
+    def meanwhile() -> None:
+        asked.put(True)
+        answered.get()
+
+    thread = threading.Thread(target=answer, daemon=True)
+    thread.start()
+    arguments = torch.randn(10, 6), torch.randint(0, 3, (10,))
+    ingot.torch.Program(model, optimizer).add("step", stepping(model, optimizer, meanwhile), arguments)
+    asked.put(False)
+    thread.join()
+    assert found
+    assert {id(weight) for weight in found} == {id(parameter) for parameter in model.lstm.parameters()}
 
 
 def test_the_last_of_several_threads_lets_python_collect_again() -> None:

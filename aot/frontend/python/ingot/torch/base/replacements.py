@@ -103,7 +103,7 @@ TABLE = (
     Row("Optimizer", "zero_grad", "notes which gradients are cleared"),
     Row("Optimizer", "state param_groups", "other threads see no stand-ins"),
     Row("LRScheduler", "state_dict get_last_lr", "other threads see no stand-ins"),
-    Row("RNNBase", "_flat_weights", "other threads see no weights that are moved"),
+    Row("RNNBase", "_flat_weights _flat_weight_refs", "other threads see no weights that are moved"),
     Row("torch.optim.lbfgs", "_to_scalar", "refused: LBFGS chooses by losses"),
     Row("LRScheduler", "step", "refused unless the scheduler is the program's"),
     Row("GradScaler", "_maybe_opt_step", "steps are selected where gradients are finite"),

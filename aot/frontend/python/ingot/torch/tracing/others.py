@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import collections
 import copy
+import sys
 import threading
+import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
@@ -49,11 +52,12 @@ def seen(state: State, mine: ByIdentity, theirs: ByIdentity) -> Iterator[None]:
                 held = vars(module)[name]
                 view = PerThread(_exchanged(held, mine), _exchanged(held, theirs))
                 undo.enter_context(replaced(vars(module), name, view, kind="a module of the model"))
-        if theirs:
-            _show_weights([m for m in modules.values() if isinstance(m, torch.nn.RNNBase)], theirs, undo)
+        _show_weights([m for m in modules.values() if isinstance(m, torch.nn.RNNBase)], theirs, undo)
         _show_stand_ins({id(mine[id(t)]): t for t in state.tensors.values() if id(t) in mine}, undo)
         _show_optimizers(state.optimizers, theirs, undo)
         _show_schedulers(state.schedulers, undo)
+        if threading.active_count() > 1:
+            time.sleep(sys.getswitchinterval())  # for threads that are amid what they found before
         yield
 
 
@@ -82,23 +86,17 @@ def _show_stand_ins(real: ByIdentity, undo: Undo) -> None:
 
 
 def _show_weights(modules: list[torch.nn.RNNBase], theirs: ByIdentity, undo: Undo) -> None:
-    """Recurrent modules list their weights a second time."""
-    own = {id(module): module._flat_weights for module in modules}
-
-    def get(module: torch.nn.RNNBase) -> Any:
-        return own.get(id(module), vars(module)["_flat_weights"])
-
-    def put(module: torch.nn.RNNBase, weights: Any) -> None:
-        if id(module) in own:
-            own[id(module)] = weights
-        else:
-            vars(module)["_flat_weights"] = weights
-
-    for module in modules:
-        weights = [theirs.get(id(weight), weight) for weight in module._flat_weights]
-        undo.enter_context(replaced(vars(module), "_flat_weights", weights, kind="a module of the model"))
-    others = _attribute("_flat_weights", {})
-    undo.enter_context(replaced(torch.nn.RNNBase, "_flat_weights", property(get, put), original=others))
+    """Recurrent modules list their weights twice more, and list them anew where they find others."""
+    weights = {id(module): [theirs.get(id(weight), weight) for weight in module._flat_weights] for module in modules}
+    references = {
+        key: [weight if weight is None else weakref.ref(weight) for weight in w] for key, w in weights.items()
+    }
+    for name, others in (("_flat_weights", weights), ("_flat_weight_refs", references)) if modules else ():
+        own = {id(module): [*getattr(module, name)] for module in modules}
+        for module in modules:
+            undo.enter_context(replaced(vars(module), name, others[id(module)], kind="a module of the model"))
+        seen_by_others = _attribute(name, {})
+        undo.enter_context(replaced(torch.nn.RNNBase, name, _attribute(name, own), original=seen_by_others))
 
 
 def _show_optimizers(optimizers: Optimizers, theirs: ByIdentity, undo: Undo) -> None:
@@ -121,7 +119,7 @@ def _show_optimizers(optimizers: Optimizers, theirs: ByIdentity, undo: Undo) -> 
         undo.enter_context(replaced(torch.optim.Optimizer, name, own, original=others))
 
 
-def _attribute(name: str, instead: Mapping[int, Any]) -> property:
+def _attribute(name: str, instead: dict[int, Any]) -> property:
     """An attribute that objects hold themselves, and what some, by their identities, have instead."""
 
     def get(owner: Any) -> Any:
@@ -132,7 +130,10 @@ def _attribute(name: str, instead: Mapping[int, Any]) -> property:
         return vars(owner)[name]
 
     def put(owner: Any, value: Any) -> None:
-        vars(owner)[name] = value
+        if id(owner) in instead:
+            instead[id(owner)] = value
+        else:
+            vars(owner)[name] = value
 
     return property(get, put)
 
