@@ -292,9 +292,10 @@ def mkldnn_is_left_out() -> None:
     assert torch._C._get_mkldnn_enabled() is before
 
 
-@canary("MakefxTracer CONSTRUCT symbolic_trace MODULE_METHODS use_lazy_graph_module")
+@canary("MakefxTracer CONSTRUCT CONVERT symbolic_trace MODULE_METHODS use_lazy_graph_module")
 def graphs_are_recorded() -> None:
-    assert inspect.isfunction(getattr(recording.MakefxTracer, recording.CONSTRUCT))
+    for name in (recording.CONSTRUCT, recording.CONVERT):
+        assert inspect.isfunction(getattr(recording.MakefxTracer, name))
     assert all(callable(getattr(recording.symbolic_trace, name)) for name in recording.MODULE_METHODS)
     with recording.use_lazy_graph_module(True):
         graph = traced(lambda x: x + 1, torch.ones(2))
@@ -566,7 +567,7 @@ def tensors_are_found_of_which_others_are_computed() -> None:
     assert len(found) == 1 and found[0] is constant
 
 
-@canary("node_of traced_nodes track depends_on is_open")
+@canary("node_of traced_nodes traced_tensors track depends_on is_open")
 def nodes_are_known() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         y = x + 1
@@ -574,6 +575,10 @@ def nodes_are_known() -> None:
         other = x.detach().clone()
         torch_internals.track(other, torch_internals.node_of(y))
         assert torch_internals.node_of(other) is torch_internals.node_of(y)
+        known = {*map(id, torch_internals.traced_tensors())}
+        assert {id(x), id(y)} <= known
+        y + 1  # which nobody holds
+        assert {*map(id, torch_internals.traced_tensors())} == known
         number = x.sum().item()
         assert torch_internals.depends_on(number * 2, number) and not torch_internals.is_open(x)
         return y

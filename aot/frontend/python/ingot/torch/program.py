@@ -93,7 +93,8 @@ class Program(EntryPoints):
         self._keep_gradients = keep_gradients
         self._carried: dict[str, Number] = {}
         self._scalers: Scalers = {}
-        self._searched: list[Callable[..., Any]] = []  # functions whose scalers are known
+        self._searched: list[Callable[..., Any]] = []  # functions whose scalers, and numbers of schedulers, are known
+        self._of_schedulers: Kinds = {}
         self._missing: frozenset[str] = frozenset()
         self._said: set[str] = set()
         state = self.state
@@ -173,9 +174,7 @@ class Program(EntryPoints):
     def _ways(self, added: Added) -> tuple[Subject, list[Trace]]:
         """The ways of a function; numbers that it carries from call to call become state."""
         if added.guards:
-            subject = self.subject_of(added)
-            of_schedulers = kinds_of_schedulers(subject.places(), subject.state.schedulers.values())
-            self._carry(subject, {**of_schedulers, **self.numbers_read})
+            self._carry(self.subject_of(added), {**self._of_schedulers, **self.numbers_read})
         refusal: tuple[Carried, Subject] | None = None
         is_cold = True
         while True:
@@ -252,7 +251,9 @@ class Program(EntryPoints):
         subject = self._subject_of(added)
         if added.function not in self._searched:
             self._searched.append(added.function)
-            self._scalers = with_scalers(self._scalers, subject.places().held())
+            places = subject.places()
+            self._of_schedulers |= kinds_of_schedulers(places, subject.state.schedulers.values())
+            self._scalers = with_scalers(self._scalers, places.held())
             subject = self._subject_of(added) if self._scalers else subject
         return subject
 

@@ -21,10 +21,10 @@ from ingot.torch.optimizers.slots import drop_slots, parameters_with_slots
 from ingot.torch.program import Program
 from ingot.torch.python_state.carried import PREFIX
 from ingot.torch.python_state.repetition import Kinds
-from ingot.torch.python_state.snapshot import PLAIN
+from ingot.torch.python_state.snapshot import PLAIN, large_arrays, unread
 from ingot.torch.run import ENTRY, DisagreementError, Options, Run, settings, shapes_of, tensors_of
 from ingot.torch.running.apart import Apart
-from ingot.torch.running.guard import Guard, large_arrays, unread
+from ingot.torch.running.guard import Guard
 from ingot.torch.running.live import refuse_shared
 from ingot.torch.running.redecorated import Programs
 from ingot.torch.running.trace_key import NoKey

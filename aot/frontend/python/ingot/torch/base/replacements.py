@@ -73,7 +73,11 @@ TABLE = (
     Row("torch.random", "get_rng_state set_rng_state manual_seed", "random numbers are counted, not drawn"),
     Row("torch.autograd", "_engine_run_backward", "notes that gradients are computed"),
     Row("torch.compiler", "_is_compiling_flag", "libraries do not choose by values of tensors"),
-    Row("_MakefxTracer", "_construct_modes_with_fx_tracer", "most ops are recorded in a shorter way"),
+    Row(
+        "_MakefxTracer",
+        "_construct_modes_with_fx_tracer _convert_args_to_fake",
+        "most ops are recorded in a shorter way",
+    ),
     Row("torch.fx._symbolic_trace", "torch", "other threads run what Dynamo has compiled"),
     Row("torch.fx._symbolic_trace", "_orig_module_call _orig_module_getattr", "methods that users replaced are seen"),
     Row("torch._higher_order_ops.cond", "cond_op", "made of ops that have a rule"),

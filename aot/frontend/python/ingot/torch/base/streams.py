@@ -15,12 +15,15 @@ import torch
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.replacements import replaced
 
+# Where the count starts: the first of 2^32 streams, by a number that no function gives as a seed.
+START = (0x2545F491 << 32) + 1
+
 _counters: list[torch.Generator] = []
 
 
 @contextmanager
 def counted_streams() -> Iterator[None]:
-    """Counts from 1; PyTorch's generator is as before afterwards.
+    """Counts; PyTorch's generator is as before afterwards.
 
     It counts itself where there are no other threads, which would seed it and draw from it meanwhile. Where there are,
     another one counts. Raises TraceError where ``torch.default_generator`` itself is given a seed meanwhile.
@@ -38,7 +41,7 @@ def counted_streams() -> Iterator[None]:
             undo.enter_context(replaced(torch.random, name, method))
             if name != "manual_seed":  # which is refused there
                 undo.enter_context(replaced(torch, name, method))
-        counter.manual_seed(1)
+        counter.manual_seed(START)
         _counters.append(counter)
         undo.callback(_counters.pop)
         seed, state = torch.default_generator.initial_seed(), torch.default_generator.get_state()
@@ -47,6 +50,11 @@ def counted_streams() -> Iterator[None]:
             torch.default_generator.set_state(state)
             what = "torch.default_generator is given a seed while the function is traced"
             raise TraceError(what, fix="seed before it is traced: Program(..., seed=...)")
+
+
+def counted() -> range:
+    """What was counted so far, if nobody gave the generator a seed or put it back."""
+    return range(START, _counters[-1].initial_seed())
 
 
 def next_stream(generator: torch.Generator | None = None) -> tuple[int, int]:

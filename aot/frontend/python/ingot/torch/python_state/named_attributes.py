@@ -35,7 +35,7 @@ class NamedAttributes:
         With `libraries_write`, objects of libraries' classes are followed whole, as ``scheduler.step()`` needs.
         """
         self._take, self._libraries_write = take, libraries_write
-        self.names, self._called = known.get(libraries_write, NONE)
+        self.names, self._called = known.get(libraries_write) or known.get(False, NONE)  # the fewest, to begin with
         self._functions: set[int] | None = None  # those that were reached, by identity; others are made later
         while True:  # what is called, and what it names, until that leads to nothing else
             self.snapshot = take(self.follows)

@@ -17,6 +17,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
@@ -46,35 +47,43 @@ OPENING = ((builtins, "open"), (io, "open"), (os, "open"))
 LISTING = ((os, "listdir"), (os, "scandir"))
 
 
+@dataclass
+class Looks:
+    """Where a function looks outside of Python while it is traced."""
+
+    said: set[str]  # places, in this trace or an earlier one, of which a warning was given
+    places: list[Place] = field(default_factory=list)
+
+
 @contextmanager
-def watched_outside(modules: Iterable[dict[str, Any]], reached: Iterable[Any], said: set[str]) -> Iterator[None]:
-    """Refuses random bytes and written files; says what is read or printed, where it is not `said`.
+def watched_outside(modules: Iterable[dict[str, Any]], reached: Iterable[Any], looks: Looks) -> Iterator[None]:
+    """Refuses random bytes and written files; says what is read or printed, where it is not said yet.
 
     `modules` are the user's global variables, `reached` what the function can reach.
     """
     for function in users_functions(reached):
-        _say_dates(function, said)
+        _say_dates(function, looks)
     substitutes = {
-        getattr(time, name): functools.partial(_read_clock, getattr(time, name), most, said)
+        getattr(time, name): functools.partial(_read_clock, getattr(time, name), most, looks)
         for name, most in TELLING.items()
     }
-    substitutes |= {ask: functools.partial(_ask_about, ask, said) for ask in ABOUT_FILES}
+    substitutes |= {ask: functools.partial(_ask_about, ask, looks) for ask in ABOUT_FILES}
     with ExitStack() as undo:
         for original, substitute in substitutes.items():
             module = os if original in ABOUT_FILES else time
             undo.enter_context(replaced(module, original.__name__, substitute))
         for module, name in ENTROPY:
             undo.enter_context(replaced(module, name, functools.partial(_draw, getattr(module, name))))
-        note_printing = functools.partial(_note_printing, said)
+        note_printing = functools.partial(_note_printing, looks)
         for owner, name in PRINTING:
             undo.enter_context(replaced(owner, name, noting(getattr(owner, name), note_printing)))
         for names in modules:
             for name, value in [(n, v) for n, v in names.items() if callable(v) and _is_substituted(v, substitutes)]:
                 undo.enter_context(replaced(names, name, substitutes[value]))
         for module, name in LISTING:
-            undo.enter_context(replaced(module, name, functools.partial(_list, getattr(module, name), said)))
+            undo.enter_context(replaced(module, name, functools.partial(_list, getattr(module, name), looks)))
         for module, name in OPENING:
-            undo.enter_context(replaced(module, name, functools.partial(_open, getattr(module, name), said)))
+            undo.enter_context(replaced(module, name, functools.partial(_open, getattr(module, name), looks)))
         yield
 
 
@@ -82,22 +91,22 @@ def _is_substituted(value: Any, substitutes: dict[Any, Any]) -> bool:
     return type(value) is type(time.sleep) and value in substitutes
 
 
-def _read_clock(clock: Callable[..., Any], most: int, said: set[str], *args: Any) -> Any:
+def _read_clock(clock: Callable[..., Any], most: int, looks: Looks, *args: Any) -> Any:
     frame = calling_frame()
     if len(args) <= most and is_users(frame.f_code.co_filename):
-        _say(f"reads time.{clock.__name__}()", frame, said)
+        _say(f"reads time.{clock.__name__}()", frame, looks)
     return clock(*args)
 
 
-def _note_printing(said: set[str]) -> None:
+def _note_printing(looks: Looks) -> None:
     if frame := _asking(calling_frame()):
-        _say("prints", frame, said, PRINT_BETWEEN)
+        _say("prints", frame, looks, PRINT_BETWEEN)
 
 
-def _ask_about(ask: Callable[..., Any], said: set[str], path: Any, *args: Any, **named: Any) -> Any:
+def _ask_about(ask: Callable[..., Any], looks: Looks, path: Any, *args: Any, **named: Any) -> Any:
     frame = _asking(calling_frame())
     if frame:
-        _say(f"asks about {str(path)!r}", frame, said)
+        _say(f"asks about {str(path)!r}", frame, looks)
     return ask(path, *args, **named)
 
 
@@ -109,20 +118,20 @@ def _draw(draw: Callable[[int], bytes], size: int) -> bytes:
     return draw(size)
 
 
-def _list(list_: Callable[..., Any], said: set[str], path: Any = ".") -> Any:
+def _list(list_: Callable[..., Any], looks: Looks, path: Any = ".") -> Any:
     if frame := _asking(calling_frame()):
-        _say(f"reads {path!r}", frame, said)
+        _say(f"reads {path!r}", frame, looks)
     return list_(path)
 
 
-def _open(open_: Callable[..., Any], said: set[str], *args: Any, **named: Any) -> Any:
+def _open(open_: Callable[..., Any], looks: Looks, *args: Any, **named: Any) -> Any:
     frame = _asking(calling_frame())
     path, mode = (*args, *(named[name] for name in ("file", "path", "flags", "mode") if name in named), "r")[:2]
     if frame and _writes(mode):
         what = f"writes {path!r}, which a program would not do again"
         raise TraceError(what, place_in(frame), "write between steps: return what is to be written", 6)
     if frame:
-        _say(f"reads {path!r}", frame, said)
+        _say(f"reads {path!r}", frame, looks)
     return open_(*args, **named)
 
 
@@ -142,14 +151,14 @@ def _asking(frame: FrameType | None) -> FrameType | None:
     return frame if frame and is_users(frame.f_code.co_filename) else None
 
 
-def _say_dates(function: FunctionType, said: set[str]) -> None:
+def _say_dates(function: FunctionType, looks: Looks) -> None:
     """Says where a function asks for the time of day."""
     closed_over = [Variable(cell)() for cell in function.__closure__ or ()]
     for code in codes(function.__code__):
         held = [*map(function.__globals__.get, global_names(code)), *closed_over]
         if any(value is date for value in held for date in DATES) or "datetime" in imported_names(code):
             for line in _lines_that_read(code, NOW):
-                _say_at("reads the time of day", Place(short(code.co_filename), line, ""), said)
+                _say_at("reads the time of day", Place(short(code.co_filename), line, ""), looks)
 
 
 def _lines_that_read(code: CodeType, names: Iterable[str]) -> Iterator[int]:
@@ -160,11 +169,12 @@ def _lines_that_read(code: CodeType, names: Iterable[str]) -> Iterator[int]:
             yield instruction.positions.lineno
 
 
-def _say(what: str, frame: FrameType, said: set[str], fix: str = READ_BETWEEN) -> None:
-    _say_at(what, place_in(frame), said, fix)
+def _say(what: str, frame: FrameType, looks: Looks, fix: str = READ_BETWEEN) -> None:
+    _say_at(what, place_in(frame), looks, fix)
 
 
-def _say_at(what: str, place: Place, said: set[str], fix: str = READ_BETWEEN) -> None:
-    if str(place) not in said:
-        said.add(str(place))
+def _say_at(what: str, place: Place, looks: Looks, fix: str = READ_BETWEEN) -> None:
+    looks.places.append(place)
+    if str(place) not in looks.said:
+        looks.said.add(str(place))
         warnings.warn(f"{place}: {what} while the function is traced, and a program never again; {fix}", stacklevel=2)

@@ -39,6 +39,7 @@ from ingot.torch.base.torch_internals.ops import OpOverload, OpOverloadPacket
 from ingot.torch.python_state.draws import GENERATORS
 from ingot.torch.python_state.held import ABSENT, Absent, Entry, Held, Holder, Itself, Written
 from ingot.torch.python_state.reach import C_VALUES, Edges, Names, edges, has_own_attributes
+from ingot.torch.python_state.unshown import is_unread
 
 PLAIN = (
     *(type(None), bool, int, float, complex, str, bytes, range, slice, enum.Enum, Absent),
@@ -270,7 +271,7 @@ STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (HASHES, lambda h: h.digest()),
     (sqlite3.Connection, lambda c: (c.total_changes, _changes_of_others(c))),
     (type(csv.reader(())), lambda r: r.line_num),
-    (np.nditer, lambda i: i.finished or i.iterindex),
+    (np.nditer, lambda i: _next_of(i)),
     (np.flatiter, lambda i: (i.index, zlib.crc32(i.base.tobytes()))),
     ((io.BytesIO, io.StringIO), lambda f: f.closed or (f.tell(), f.getvalue())),
     (io.IOBase, lambda f: (place_in_file(f), _changes_in_file(f))),
@@ -298,6 +299,12 @@ STATEFUL = tuple(type_ for type_, _ in STATES)
 FOLLOWED_TOO = (np.ndarray, *C_VALUES)  # which may hold objects beside
 
 
+def _next_of(iterator: np.nditer) -> int | None:
+    """Which element is next; none at the end. The iterator itself says at its start that it is at the element after."""
+    ahead = iterator.copy()
+    return None if ahead.finished or next(ahead, None) is None else ahead.iterindex
+
+
 def _changes_of_others(connection: sqlite3.Connection) -> Any:
     """A number that is another after other connections have changed the database."""
     try:
@@ -313,9 +320,17 @@ def is_long_file(value: Any) -> bool:
     return isinstance(value, np.memmap) and value.nbytes > MOST_READ_BYTES
 
 
-def is_large_array(value: Any) -> bool:
-    """Whether it is an array of NumPy's that is read in each call, which takes long."""
-    return isinstance(value, np.ndarray) and value.nbytes > MOST_READ_BYTES and not is_long_file(value)
+def large_arrays(snapshot: Snapshot) -> dict[str, int]:
+    """The bytes of NumPy's arrays that take long to compare, by their paths."""
+    arrays = {path: value for path, value in snapshot.held() if isinstance(value, np.ndarray)}
+    return {path: a.nbytes for path, a in arrays.items() if a.nbytes > MOST_READ_BYTES and not is_long_file(a)}
+
+
+def unread(snapshot: Snapshot) -> list[str]:
+    """The paths of values that hold what is not compared, unless an object that has them is compared with it."""
+    others = ((path, value) for path, value in snapshot.held() if not isinstance(value, PLAIN))
+    holding = [path for path, value in others if is_long_file(value) or is_unread(value)]
+    return [path for path in holding if f"{path.rpartition('.')[0]}'s content" not in snapshot.leaves]
 
 
 def place_in_file(file: Any) -> int | None:

@@ -26,10 +26,7 @@ from ingot.torch.python_state.snapshot import (
     STATES,
     Follows,
     Snapshot,
-    is_large_array,
-    is_long_file,
 )
-from ingot.torch.python_state.unshown import is_unread
 from ingot.torch.python_state.watched import Read, Watched, all_same
 from ingot.torch.tracing.calls import Subject
 from ingot.torch.tracing.captures import Capture
@@ -245,21 +242,6 @@ class Guard:
 
 def _place(read: Any) -> tuple[int, Any] | None:
     return read.place if isinstance(read, Written) else None
-
-
-def unread(snapshot: Snapshot) -> list[str]:
-    """The paths of values that hold what is not compared, unless an object that has them is compared with it."""
-    holding = [path for path, value in snapshot.held() if is_long_file(value) or _has_unread(value)]
-    return [path for path in holding if f"{path.rpartition('.')[0]}'s content" not in snapshot.leaves]
-
-
-def large_arrays(snapshot: Snapshot) -> dict[str, int]:
-    """The bytes of arrays that take long to compare, by their paths."""
-    return {path: value.nbytes for path, value in snapshot.held() if is_large_array(value)}
-
-
-def _has_unread(value: Any) -> bool:
-    return not isinstance(value, PLAIN) and is_unread(value)
 
 
 def _value(number: Hyperparameter) -> Any:

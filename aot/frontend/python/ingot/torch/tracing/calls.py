@@ -17,7 +17,14 @@ from torch.optim.lr_scheduler import LRScheduler
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import Places
 from ingot.torch.base.replacements import replaced
-from ingot.torch.base.torch_internals import hooks_of, hooks_of_all, pytree, traced_nodes
+from ingot.torch.base.torch_internals import (
+    hooks_of,
+    hooks_of_all,
+    pytree,
+    traced_nodes,
+    traced_tensors,
+    without_functions,
+)
 from ingot.torch.base.torch_internals.fake_tensors import FakeTensorMode
 from ingot.torch.base.torch_internals.modes import RUN_BACKWARD
 from ingot.torch.base.torch_internals.ops import neg_view
@@ -32,8 +39,9 @@ from ingot.torch.python_state.carried import Lent
 from ingot.torch.python_state.held import Entry, Held
 from ingot.torch.python_state.named import Named as Names
 from ingot.torch.python_state.named_attributes import NamedAttributes
+from ingot.torch.python_state.outside import Looks
 from ingot.torch.python_state.repetition import Repetition, Watch, refuse_shared_memory
-from ingot.torch.python_state.snapshot import Snapshot
+from ingot.torch.python_state.snapshot import Snapshot, unread
 from ingot.torch.tracing.gradients import gradients, left_gradients, start_with
 from ingot.torch.tracing.kept_gradients import KeptGradients
 from ingot.torch.tracing.lend import Exchange, lent
@@ -120,7 +128,7 @@ def examples(subject: Subject) -> Tensors:
 
 
 class Calls:
-    """Two calls of a function in a row, to be traced; the results of the first."""
+    """Two calls of a function in a row, or one where it shows enough, to be traced; the results of the first."""
 
     def __init__(
         self,
@@ -129,6 +137,7 @@ class Calls:
         fakes: FakeTensorMode,
         places: Places,
         choices: Choices,
+        looks: Looks,
         watch: Watch | None,
     ) -> None:
         self.subject, self._named = subject, named
@@ -143,7 +152,7 @@ class Calls:
         self.computes_gradients = False
         self.shared: dict[int, SharedMemory] = {}  # by identities of outputs
         self.numbers: dict[int, torch.Tensor] = {}  # of outputs, those that are Python's numbers, by identity
-        self._choices = choices
+        self._choices, self._looks = choices, looks
         self._fakes = fakes
         self._places = places
         self._watch = watch or (lambda _: nullcontext())
@@ -167,7 +176,7 @@ class Calls:
         return [*map(fake, state)], [*map(fake, numbers)], [*map(fake, given)], [fake(_apart(x)) for x in given]
 
     def __call__(self, state_in: Tensors, numbers_in: Tensors, inputs: Tensors, next_inputs: Tensors) -> Tensors:
-        """Both calls; the outputs of each, the state after it, and what was chosen by."""
+        """The calls; the outputs of each, the state after it, and what was chosen by."""
         subject, state = self.subject, self.subject.state
         numbers = {
             h.name: self._number(t, h.default, is_zero_at_times=h.key == "lr" or not subject.is_guarded)
@@ -231,9 +240,30 @@ class Calls:
                         ]
                         self.shared = shared_by(outputs, stand_ins, inputs)
                         refuse_shared_memory({name: found[name] for name in state.tensors}, used)
+                        known = (*stand_ins.values(), *found.values(), *numbers_in, *inputs, *next_inputs, *results)
+                        if not left and self._would_repeat(
+                            before, left_by_call, [*known, *pytree.tree_leaves(outputs)]
+                        ):
+                            break
                         start_with(stand_ins, found, subject.missing)
         self._places.refuse_repeated_draws()
         return results
+
+    def _would_repeat(self, before: Snapshot, after: Snapshot, known: Sequence[Any]) -> bool:
+        """Whether a second call would do what the first did.
+
+        It would where the first left Python as it was, and of tensors only those that are known and their gradients,
+        and where it asked for nothing that Python does not show.
+        """
+        subject, choices = self.subject, self._choices
+        if subject.schedules or subject.state.numbers or choices.made or choices.answers or self._looks.places:
+            return False
+        if before.differences(after) or unread(after) or not self._places.draws_on():
+            return False
+        with without_functions():
+            leaves = [value for value in known if isinstance(value, torch.Tensor) and value.is_leaf]
+            ids = {*map(id, known), *(id(leaf.grad) for leaf in leaves)}
+        return all(id(tensor) in ids for tensor in traced_tensors())
 
     def _call(self, inputs: Tensors) -> Any:
         flat = list(self._leaves)

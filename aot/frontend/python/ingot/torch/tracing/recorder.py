@@ -28,6 +28,7 @@ from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.base.torch_internals.ops import OpOverload, has_kernel
 from ingot.torch.base.torch_internals.recording import (
     CONSTRUCT,
+    CONVERT,
     MODULE_METHODS,
     MakefxTracer,
     TorchOfRecorder,
@@ -53,7 +54,7 @@ class _LongWay(Exception):
 def recorded(
     function: Callable[..., Any], arguments: Sequence[Any], table: Decompositions, *, keep_types: bool
 ) -> torch.fx.GraphModule:
-    """The graph of a function of tensors without values; with `keep_types` its nodes have them."""
+    """The graph of a function of tensors without values, the arguments; with `keep_types` its nodes have them."""
     recorder = Keeping if keep_types else Recorder
     construct_modes = getattr(MakefxTracer, CONSTRUCT)
 
@@ -67,6 +68,7 @@ def recorded(
         undo.enter_context(use_lazy_graph_module(True))
         undo.enter_context(replaced(symbolic_trace, "torch", TorchOfRecorder(is_tracer)))
         undo.enter_context(replaced(MakefxTracer, CONSTRUCT, construct))
+        undo.enter_context(replaced(MakefxTracer, CONVERT, lambda _, args: args))
         for name, method in MODULE_METHODS.items():
             undo.enter_context(replaced(symbolic_trace, name, getattr(module, method)))
         make = make_fx(function, table, "fake", True, _disable_torch_fn_metadata_mode=True)

@@ -30,7 +30,7 @@ from ingot.torch.optimizers.sparse_updates import updates_by_rows
 from ingot.torch.python_state.aliases import refuse_views
 from ingot.torch.python_state.draws import noted_draws
 from ingot.torch.python_state.named_attributes import NamedAttributes
-from ingot.torch.python_state.outside import watched_outside
+from ingot.torch.python_state.outside import Looks, watched_outside
 from ingot.torch.python_state.reach import modules_of
 from ingot.torch.python_state.repetition import CHOSEN, Carried, Kinds, Watch, refuse_differences
 from ingot.torch.python_state.restore import restored
@@ -102,7 +102,7 @@ class Trace:
 
 
 def trace(subject: Subject, *, training: bool, capture: bool, guards: bool = False) -> list[Trace]:
-    """Traces a function without running it, by two calls in a row, of which a program repeats the first.
+    """Traces a function without running it, by two calls in a row at most, of which a program repeats the first.
 
     There is a trace for every way that it goes by numbers that it computes, but those on which it asks for gradients of
     what has none, divides by 0 or exits: there Python raises, and a program, which does not, is taken not to come. What
@@ -200,7 +200,8 @@ def _trace(
     run = {"run": functools.partial(run_answered, answers)} if answers else {}
     reached = named.whole.reached()
     places = Places(capture, attributes(subject.state) | cached(reached), subject.is_guarded, **run)
-    calls = Calls(subject, named, fakes(allow_dynamic_output_shape_ops=False), places, choices, watch)
+    looks = Looks(subject.said)
+    calls = Calls(subject, named, fakes(allow_dynamic_output_shape_ops=False), places, choices, looks, watch)
     arguments = calls.arguments()
     modules = modules_of(reached)
     with (
@@ -209,7 +210,7 @@ def _trace(
         traceable_averages(),
         computed_again(),
         computed_arithmetic(choices, modules),
-        watched_outside(modules, reached, subject.said),
+        watched_outside(modules, reached, looks),
         noted_draws(),
         asked_identity(reached),
         computed_conversions(reached),

@@ -160,6 +160,11 @@ def traced_nodes() -> list[torch.fx.Node]:
     return list(mode.tracer.graph.nodes)
 
 
+def traced_tensors() -> list[torch.Tensor]:
+    """Those that ops of the graph gave so far and that something still holds."""
+    return list(get_proxy_mode().tracer.tensor_tracker)
+
+
 def fake_mode() -> Any:
     """What gives tensors without values where a mode of dispatch runs; None where there is none."""
     return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE)
