@@ -440,6 +440,21 @@ def test_numbers_that_change_compile_nothing() -> None:
     assert lazy.samples("CompileTime") == 1
 
 
+def test_an_op_with_numbers_is_recorded_as_it_was_called() -> None:
+    x = tensor(DEVICE, 3)
+    y = x.addcmul(x, x, value=0.5).add(x, alpha=2)
+    assert [line.split("(")[0].split(" = ")[1] for line in lazy.text(y).splitlines()[1:-1]] == [
+        *("f32[3] input", "f32[] input", "f32[] input"),
+        *("f32[3] aten.addcmul.default", "f32[3] aten.add.Tensor"),
+    ]
+    del y
+    ingot.torch.mark_step()
+    for number in (2, 3.0):  # also those of a reversed difference with a factor
+        expected = torch.rsub(tensor("cpu", 3), 1, alpha=number)
+        torch.testing.assert_close(torch.rsub(tensor(DEVICE, 3), 1, alpha=number).cpu(), expected)
+    assert lazy.samples("CompileTime") == 1
+
+
 def test_every_rule_for_numbers_is_of_an_op() -> None:
     assert all(hasattr(torch.ops.aten, name) for name in RULES)
 

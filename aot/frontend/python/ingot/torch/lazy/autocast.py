@@ -10,8 +10,7 @@ import torch
 
 from ingot.torch.base.torch_internals.devices import dispatch_keys, without_keys
 from ingot.torch.base.torch_internals.ops import OpOverload, all_op_names, has_kernel
-from ingot.torch.lazy.record import tensors_in
-from ingot.torch.lazy.tape import mapped
+from ingot.torch.lazy.tape import found, mapped
 from ingot.torch.lazy.tensor import DEVICE, LazyTensor
 
 KEY = "AutocastPrivateUse1"
@@ -46,7 +45,7 @@ def _ruled() -> Iterator[OpOverload]:
 
 def _call(op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     dtype = torch.get_autocast_dtype(DEVICE)
-    cast = {x.dtype for x in tensors_in((args, kwargs)) if _is_cast(x)}
+    cast = {x.dtype for x in found((args, kwargs)) if _is_cast(x)}
     if op._opname not in NARROW and (op._opname not in WIDEST or cast != {dtype}):
         dtype = torch.float32
     with without_keys(KEYS):

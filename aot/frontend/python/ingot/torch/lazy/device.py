@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+import ingot.torch.lazy.ops  # noqa: F401  (says how ops are done)
 from ingot.torch.base.torch_internals.devices import kernel_of, set_accelerator, set_engine, set_up_device
 from ingot.torch.base.torch_internals.ops import OpOverload, all_op_names, has_kernel
 from ingot.torch.lazy import autocast
@@ -15,10 +16,9 @@ from ingot.torch.lazy.files import set_up_files
 from ingot.torch.lazy.generators import Generator
 from ingot.torch.lazy.host import copy_into
 from ingot.torch.lazy.module import Module, of_accelerator
-from ingot.torch.lazy.ops import way
 from ingot.torch.lazy.raised import Engine, Guard
 from ingot.torch.lazy.recorder import alone
-from ingot.torch.lazy.tensor import DEVICE
+from ingot.torch.lazy.tensor import DEVICE, LazyTensor
 
 
 def device() -> torch.device:
@@ -68,7 +68,7 @@ def _factories() -> list[OpOverload]:
 
 def _make(op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     with alone():
-        return way(op)(op, args, kwargs)
+        return LazyTensor.ways[op](args, kwargs)
 
 
 def _is_pinned(otherwise: Any, keys: Any, tensor: torch.Tensor, device: torch.device | None = None) -> bool:

@@ -10,11 +10,11 @@ from ingot.torch.base import metrics
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import user_place
 from ingot.torch.base.torch_internals.ops import OpOverload
-from ingot.torch.lazy.memory import UNKNOWN, Layout, Memory, layout_of, packed, view_like
+from ingot.torch.lazy.memory import UNKNOWN, Layout, Memory, layout_of, view_like
 from ingot.torch.lazy.plans import Args, Kwargs, placed
-from ingot.torch.lazy.record import MOST, aten, record, seen_of, tensors_in
+from ingot.torch.lazy.record import aten, record
 from ingot.torch.lazy.recorder import RECORDER
-from ingot.torch.lazy.tape import frozen, mapped
+from ingot.torch.lazy.tape import Plan, found, mapped
 from ingot.torch.lazy.tensor import DEVICE, LazyTensor, on_device, tensor_of, view_of
 
 # Random ops that look at the type and the shape of their tensors alone; so do all that have no tensor.
@@ -25,16 +25,14 @@ DRAWN_IN_PLACE = {
 DRAWN_ALIKE = {"rand_like", "randn_like", "randint_like"}
 UNUSED = ("pin_memory", "non_blocking", "layout")  # by a copy
 
-EMPTY: dict[Any, Layout] = {}  # the layout of what a call of an op that makes empty memory gives
-
 
 def draw(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     """Random numbers are PyTorch's, of its generator for the processor: the same as without the device."""
     in_place = f"{op._opname}.{op._overloadname}" in DRAWN_IN_PLACE
-    if tensors_in((args, kwargs)) and not in_place and op._opname not in DRAWN_ALIKE:
+    if found((args, kwargs), LazyTensor) and not in_place and op._opname not in DRAWN_ALIKE:
         return run_by_torch(op, args, kwargs)
     metrics.count(metrics.DRAWN)
-    if in_place and args[0].memory.tape_id == UNKNOWN and args[0].form is args[0].memory.layout:  # nobody reads it
+    if in_place and args[0].memory.number == UNKNOWN and args[0].form is args[0].memory.layout:  # nobody reads it
         op(args[0].memory.known(), *args[1:], **kwargs)
         return args[0]
     alike = mapped(args, lambda x: torch.empty_strided(x.shape, x.stride(), dtype=x.dtype))
@@ -42,26 +40,17 @@ def draw(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     return copy_into(args[0], drawn) if in_place else on_device(drawn)
 
 
-def empty(op: OpOverload, args: Args, kwargs: Kwargs) -> LazyTensor:
-    """Memory without values."""
-    key = (op, frozen(mapped(args, _form)), frozen(kwargs))
-    layout = EMPTY.get(key)
-    if layout is None:
-        layout = layout_of(packed(op(*mapped(args, seen_of), **placed(kwargs, "meta"))))
-        if len(EMPTY) >= MOST:
-            EMPTY.clear()
-        EMPTY[key] = layout
-    return tensor_of(Memory(layout, torch.empty_strided(layout.shape, layout.stride, dtype=layout.dtype)), layout)
-
-
-def _form(tensor: LazyTensor) -> Layout:
-    return tensor.form
+def empty(plan: Plan, *_: Any) -> LazyTensor:
+    """Memory without values, which is not recorded."""
+    layout = plan.results[0]
+    assert isinstance(layout, Layout)
+    return tensor_of(Memory(layout, layout.bare("cpu")), layout)
 
 
 def run_by_torch(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     """Runs an op in PyTorch on the bytes of its tensors, and counts it under its name."""
     metrics.count(op._schema.name)
-    operands = {id(x): x for x in tensors_in((args, kwargs))}
+    operands: dict[int, LazyTensor] = {id(x): x for x in found((args, kwargs), LazyTensor)}
     host = {key: x.bytes for key, x in operands.items()}
     host_args, host_kwargs = mapped((args, placed(kwargs, "cpu")), lambda x: host.get(id(x), x))
     made = op(*host_args, **host_kwargs)
@@ -98,10 +87,10 @@ def copy_into(tensor: torch.Tensor, source: torch.Tensor, non_blocking: bool = F
         return tensor.copy_(source.on_host())
     if isinstance(source, LazyTensor):
         return record_or_run(aten.copy_.default, (tensor, source), {})
-    if tensor.memory.tape_id == RECORDER.tape.id:
+    if tensor.memory.number >= RECORDER.tape.first:
         return record(aten.copy_.default, (tensor, on_device(source.detach().clone())), {})
     memory = tensor.memory
-    if memory.tape_id != UNKNOWN:  # what runs may read it
+    if memory.number != UNKNOWN:  # what runs may read it
         if tensor.form is memory.layout:
             memory.fill(torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype))
         else:
@@ -123,7 +112,7 @@ def converted(tensor: torch.Tensor, *, device: torch.device | None = None, **opt
 def same(tensor: LazyTensor) -> LazyTensor:
     """Another tensor of the same value and memory: ``detach()``."""
     other = view_of(tensor, tensor.form)
-    other.tape_id, other.number = tensor.tape_id, tensor.number
+    other.number = tensor.number
     return other
 
 

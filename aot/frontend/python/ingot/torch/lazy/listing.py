@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingot.torch.lazy.memory import Layout
-from ingot.torch.lazy.tape import Plan, Ref, View, mapped, ref, refs
+from ingot.torch.lazy.tape import Plan, Ref, View, found, mapped, ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +48,15 @@ class Listing:
     def needed(self, numbers: Sequence[int]) -> list[Op]:
         """The ops that values are made of."""
         memory = {self.roots[number] for number in numbers}
-        found = []
+        ops = []
         for op in reversed(self.ops):
-            touched = {self.roots[r.number] for r in refs(op.args) + refs(op.kwargs)}
+            touched = {self.roots[r.number] for r in found((op.args, op.kwargs), Ref)}
             made = {self.roots[number] for number in op.results if number is not None}
             written = touched if op.function._schema.is_mutable else set()
             if memory & (made | written):
                 memory |= touched
-                found.append(op)
-        return found[::-1]
+                ops.append(op)
+        return ops[::-1]
 
     def _add(self, call: int, plan: Plan, operands: Sequence[int]) -> None:
         results: list[int | None] = []

@@ -10,7 +10,7 @@ import torch
 
 from ingot.torch.base.torch_internals.ops import is_non_overlapping_and_dense_or_false, neg_view
 
-UNKNOWN = -1  # the number of no tape
+UNKNOWN = -1  # the number of what no tape knows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,10 +24,10 @@ class Layout:
     is_conj: bool
     is_neg: bool
 
-    def bare(self) -> torch.Tensor:
-        """A new tensor of this shape and these strides on PyTorch's device meta, where tensors have no bytes."""
+    def bare(self, device: str = "meta") -> torch.Tensor:
+        """A new tensor of this shape and these strides; on PyTorch's device meta it has no bytes."""
         with torch.inference_mode(False):  # it may be kept
-            return torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="meta")
+            return torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device=device)
 
     @property
     def nbytes(self) -> int:
@@ -65,25 +65,35 @@ class Usage:
 USAGE = Usage()
 
 
+class Bytes:
+    """A tensor of the processor, which is counted as long as a memory has it."""
+
+    def __init__(self, data: torch.Tensor) -> None:
+        self.data = data
+        self._count = data.numel() * data.itemsize
+        USAGE.add(self._count)
+
+    def __del__(self) -> None:
+        USAGE.add(-self._count)
+
+
 class Memory:
     """Memory that a tensor was made with and that its views share.
 
-    `layout` is that of the tensor that covers all of it; `data` has its bytes, where they are known. What a tape reads
-    or makes has a number there; what it writes has its bytes when the tape has run.
+    `layout` is that of the tensor that covers all of it. What a tape reads or makes has a number there; what it writes
+    has its bytes when the tape has run.
     """
 
-    __slots__ = ("__weakref__", "_whole", "awaited", "data", "is_written", "layout", "number", "tape_id")
+    number = UNKNOWN  # in the last tape that knows it; each tape begins to count where the one before ended
+    written = UNKNOWN  # its number when a tape wrote it last
+    awaited: Callable[[], None] | None = None  # waits for the run that makes the bytes, and fills them in
+    _bytes: Bytes | None = None  # where they are known
+    _whole: torch.Tensor | None = None
 
     def __init__(self, layout: Layout, data: torch.Tensor | None = None) -> None:
         self.layout = layout
-        self.data: torch.Tensor | None = None
-        self.awaited: Callable[[], None] | None = None  # waits for the run that makes the bytes, and fills them in
         if data is not None:
-            self.fill(data)
-        self.tape_id = UNKNOWN  # of the tape that has the number
-        self.number = 0
-        self.is_written = False  # by that tape
-        self._whole: torch.Tensor | None = None
+            self._bytes = Bytes(data)
 
     @property
     def whole(self) -> torch.Tensor:
@@ -97,24 +107,13 @@ class Memory:
         storage = self.whole.untyped_storage()
         storage.resize_(data.numel() * data.dtype.itemsize)
         self._whole = torch.empty(0, dtype=data.dtype, device="meta").set_(storage, 0, data.shape, data.stride())
-        self.forget()
         self.layout = layout_of(data)
         self.fill(data)
 
-    def fill(self, data: torch.Tensor) -> None:
-        """Has these bytes from now on."""
-        self.forget()
-        self.data = data
-        USAGE.add(self.layout.nbytes)
-
-    def forget(self) -> None:
-        """Has no bytes."""
-        if self.data is not None:
-            self.data = None
-            USAGE.add(-self.layout.nbytes)
-
-    def __del__(self) -> None:
-        self.forget()
+    def fill(self, data: torch.Tensor | None) -> None:
+        """Has these bytes from now on, or none."""
+        self._bytes = None  # they are not counted twice
+        self._bytes = None if data is None else Bytes(data)
 
     def known(self) -> torch.Tensor:
         """Its bytes, once what runs has made them.
@@ -123,9 +122,9 @@ class Memory:
         """
         if self.awaited is not None:
             self.awaited()
-        if self.data is None:
+        if self._bytes is None:
             raise RuntimeError("the step that computes this tensor failed before; make the tensor again")
-        return self.data
+        return self._bytes.data
 
 
 def packed(tensor: torch.Tensor) -> torch.Tensor:

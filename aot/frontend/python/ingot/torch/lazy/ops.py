@@ -12,14 +12,13 @@ from ingot.torch.base.torch_internals.ops import OpOverload, is_empty
 from ingot.torch.lazy.composed import COMPOSED
 from ingot.torch.lazy.coverage import has_row, is_composite, pure_form
 from ingot.torch.lazy.host import converted, copy_into, draw, empty, number, record_or_run, run_by_torch, same
-from ingot.torch.lazy.numbers import RULES
 from ingot.torch.lazy.plans import Args, Kwargs, placed
-from ingot.torch.lazy.record import aten, record, strided, turned
+from ingot.torch.lazy.record import Recorded, aten, record, recorded, strided, turned
 from ingot.torch.lazy.resize import emptied, fit_outputs, resize, resize_as, set_to
 from ingot.torch.lazy.tensor import LazyTensor, on_device
 from ingot.torch.text.decompositions import decompositions
 
-Way: TypeAlias = Callable[[OpOverload, Args, Kwargs], Any]
+Way: TypeAlias = Callable[[Args, Kwargs], Any]
 
 SPECIAL: dict[OpOverload, Callable[..., Any]] = {
     aten.detach.default: same,
@@ -48,48 +47,48 @@ SPECIAL: dict[OpOverload, Callable[..., Any]] = {
 OF_UNKNOWN_SHAPE = {aten.multilabel_margin_loss_forward.default, aten.repeat_interleave.Tensor}
 
 
-@functools.cache
-def way(op: OpOverload) -> Way:
+class Ways(dict[OpOverload, Way]):
+    """How each op is done, once it is asked for."""
+
+    def __missing__(self, op: OpOverload) -> Way:
+        self[op] = way = _way(op)
+        return way
+
+
+def _way(op: OpOverload) -> Way:
     """How an op is done."""
     if op in SPECIAL:
-        return lambda op, args, kwargs: SPECIAL[op](*args, **kwargs)
+        special = SPECIAL[op]
+        return lambda args, kwargs: special(*args, **kwargs)
     if is_composite(op):
-        return lambda op, args, kwargs: op.decompose(*args, **kwargs)
+        return lambda args, kwargs: op.decompose(*args, **kwargs)
     if is_empty(op):
-        return empty
-    if op._opname.startswith("_foreach_"):
-        return _each
-    if torch.Tag.nondeterministic_seeded in op.tags:
-        return draw
-    if torch.Tag.inplace_view in op.tags:
-        return _turned
-    if op in OF_UNKNOWN_SHAPE or not has_row(op):
-        return run_by_torch
-    if any(argument.is_out for argument in op._schema.arguments):
-        return _recorded_into
-    return _recorded_with_numbers if op._opname.removesuffix("_") in RULES else record_or_run
+        call = Recorded(op, empty).call
+    elif op._opname.startswith("_foreach_"):
+        return functools.partial(_each, op)
+    elif torch.Tag.nondeterministic_seeded in op.tags:
+        return functools.partial(draw, op)
+    elif torch.Tag.inplace_view in op.tags:
+        call = functools.partial(turned, op)
+    elif op in OF_UNKNOWN_SHAPE or not has_row(op):
+        return functools.partial(run_by_torch, op)
+    elif any(argument.is_out for argument in op._schema.arguments):
+        call = functools.partial(_recorded_into, op)
+    else:
+        call = recorded(op).call
 
+    def way(args: Args, kwargs: Kwargs) -> Any:
+        try:
+            return call(args, kwargs)
+        except NotImplementedError:
+            return run_by_torch(op, args, kwargs)
 
-def _turned(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
-    try:
-        return turned(op, args, kwargs)
-    except NotImplementedError:
-        return run_by_torch(op, args, kwargs)
-
-
-def _recorded_with_numbers(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
-    try:
-        return record(*(RULES[op._opname.removesuffix("_")](op, *args, **kwargs) or (op, args, kwargs)))
-    except NotImplementedError:
-        return run_by_torch(op, args, kwargs)
+    return way
 
 
 def _recorded_into(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
-    try:
-        fit_outputs(op, args, kwargs)
-    except NotImplementedError:  # shapes depend on values
-        return run_by_torch(op, args, kwargs)
-    return record_or_run(op, args, kwargs)
+    fit_outputs(op, args, kwargs)
+    return record(op, args, kwargs)
 
 
 def _batch_norm(x: torch.Tensor, *args: Any) -> Any:
@@ -113,4 +112,4 @@ def _each(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     return None
 
 
-LazyTensor.way = staticmethod(way)
+LazyTensor.ways = Ways()

@@ -3,36 +3,41 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import itertools
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import torch
 
 from ingot.torch.base.torch_internals.ops import OpOverload
-from ingot.torch.lazy.coverage import is_refused
-from ingot.torch.lazy.memory import layout_of, packed
-from ingot.torch.lazy.tape import Number, Plan, Result, View, mapped, ref, refs
+from ingot.torch.lazy.memory import Layout, layout_of, packed
+from ingot.torch.lazy.numbers import NUMBERS, form_of
+from ingot.torch.lazy.tape import Plan, Ref, Result, View, found, mapped, ref
 from ingot.torch.lazy.tensor import DEVICE, LazyTensor
 from ingot.torch.text.dtypes import DTYPES
 
 Args: TypeAlias = tuple[Any, ...]
 Kwargs: TypeAlias = dict[str, Any]
-TENSORS = (torch.Tensor, Number)
 POSITIONS = {torch.int32, torch.int64}
 
 
-def plan_of(op: OpOverload, args: Args, kwargs: Kwargs, operands: Sequence[Any]) -> tuple[Plan, bool]:
+def plan_of(
+    op: OpOverload, args: Args, kwargs: Kwargs, operands: Sequence[LazyTensor], number: Layout | None
+) -> tuple[Plan, bool]:
     """The plan of a call with operands in the order of its arguments; whether it holds for all of equal layouts.
 
-    Raises NotImplementedError for a call that cannot be recorded: where shapes depend on values, for element types that
-    programs do not have, and where it turned out that an op has no row for its operands.
+    `number` is the layout of numbers among the arguments that are inputs of the tape, where there are some.
+    Raises NotImplementedError for a call that cannot be recorded: where shapes depend on values, and for element types
+    that programs do not have.
     """
-    on_host = placed(kwargs, "cpu")
-    if is_refused(op, *_replaced((args, on_host), [x.seen for x in operands])):
-        raise NotImplementedError
-    named_args, named_kwargs = _replaced((args, on_host), [ref(i) for i in range(len(operands))])
-    writes = tuple([r.number for r in refs(_written(op, named_args, named_kwargs))])
-    if any(not isinstance(x, LazyTensor) for x in _tensors(_written(op, args, kwargs))):
+    values = map(ref, itertools.count())
+    named_args, named_kwargs = _replaced((args, placed(kwargs, "cpu")), values)
+    if number:
+        named_args = tuple([next(values) if type(x) in NUMBERS else x for x in named_args])
+        named_kwargs = {name: next(values) if type(x) in NUMBERS else x for name, x in named_kwargs.items()}
+    writes = tuple([r.number for r in found(_written(op, named_args, named_kwargs), Ref)])
+    if any(not isinstance(x, LazyTensor) for x in found(_written(op, args, kwargs))):
         what = f"{op._schema.name} is to change a tensor of the processor by tensors of {DEVICE}'s device"
         raise RuntimeError(f"{what}; move it first, x = x.to(ingot.torch.device()), or them, y.cpu()")
     computed = _computed(op, args, placed(kwargs, "meta"), operands)
@@ -42,8 +47,11 @@ def plan_of(op: OpOverload, args: Args, kwargs: Kwargs, operands: Sequence[Any])
         raise NotImplementedError
     is_clear = all(_is_clear(result, operands, writes) for result in results)
     has_positions = any(x.form.dtype in POSITIONS and x.form.shape.numel() for x in operands)
-    plan = Plan(op, named_args, named_kwargs, results, writes, has_positions, is_of_many(op), _returned(op))
-    return plan, is_clear
+    form = form_of(op) if number else None
+    returned = _returned(op)
+    return Plan(
+        op, form, number, named_args, named_kwargs, results, writes, has_positions, is_of_many(op), returned
+    ), is_clear
 
 
 @functools.cache
@@ -78,21 +86,14 @@ def _written(op: OpOverload, args: Args, kwargs: Kwargs) -> list[Any]:
     return [args[i] if i < len(args) else kwargs.get(name) for i, name in _written_arguments(op)]
 
 
-def _tensors(tree: Any) -> list[Any]:
-    found: list[Any] = []
-    mapped(tree, found.append, TENSORS)
-    return found
-
-
-def _replaced(tree: Any, operands: Sequence[Any]) -> Any:
+def _replaced(tree: Any, others: Iterator[Any]) -> Any:
     """Arguments with others in the place of the operands, in their order."""
-    rest = iter(operands)
-    return mapped(tree, lambda _: next(rest), TENSORS)
+    return mapped(tree, lambda _: next(others))
 
 
 def _computed(op: OpOverload, args: Args, kwargs: Kwargs, operands: Sequence[Any]) -> list[torch.Tensor | None]:
     """What stands for the results on PyTorch's device meta."""
-    seen_args, seen_kwargs = _replaced((args, kwargs), [x.seen for x in operands])
+    seen_args, seen_kwargs = _replaced((args, kwargs), (x.seen for x in operands))
     seen = op(*seen_args, **seen_kwargs)
     if seen is None:  # as some ops give that write to what they are told
         return [seen_kwargs[argument.name] for argument in op._schema.arguments if argument.is_out]
@@ -129,5 +130,5 @@ def _returned(op: OpOverload) -> Callable[[list[Any]], Any]:
     if not op._schema.returns:
         return lambda _: None
     if not is_of_many(op):
-        return lambda results: results[0]
+        return operator.itemgetter(0)
     return tuple if len(op._schema.returns) > 1 else list

@@ -19,10 +19,9 @@ from ingot.torch.base import metrics
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import only_trace_errors
 from ingot.torch.base.replacements import exclusive, working_for_tracer
-from ingot.torch.lazy.coverage import refuse
 from ingot.torch.lazy.listing import Listing, Op
-from ingot.torch.lazy.memory import Memory
-from ingot.torch.lazy.tape import Key, Ref, Tape, mapped
+from ingot.torch.lazy.memory import Layout
+from ingot.torch.lazy.tape import PLANS, Key, Ref, Tape, found, mapped
 from ingot.torch.numbers.index_checks import with_checks
 from ingot.torch.program import ROUNDS
 from ingot.torch.text.emit import Way, emit
@@ -53,8 +52,8 @@ class Program:
 PROGRAMS: dict[Key, Program] = {}  # of this process; its bundles are also in the cache on disk
 
 
-def program_of(tape: Tape, results: Sequence[Memory], inputs: Sequence[torch.Tensor]) -> Program:
-    """What computes memory from a tape's inputs.
+def program_of(tape: Tape, results: Sequence[int], inputs: Sequence[torch.Tensor]) -> Program:
+    """What computes values of a tape from its inputs.
 
     A tape with an op that has no row is PyTorch's to run; that op is not recorded again.
     """
@@ -63,16 +62,18 @@ def program_of(tape: Tape, results: Sequence[Memory], inputs: Sequence[torch.Ten
         metrics.count(metrics.CACHED)
         return PROGRAMS[key]
     listing = Listing(tape.calls)
-    graph = graph_of(listing.ops, listing.inputs, [memory.number for memory in results], listing.strides)
+    graph = graph_of(listing.ops, listing.inputs, results, listing.strides)
     try:
         with metrics.timed(metrics.COMPILE):
             program = PROGRAMS[key] = compiled(graph, inputs)
     except TraceError:
-        missing = [op for op in listing.ops if refuse(op, listing.layouts, lowered_alone)]
+        missing = [op for op in listing.ops if not has_row(op, listing.layouts)]
         if not missing:
             raise
         for op in missing:
             metrics.count(op.function.name())
+            plans = PLANS.get(op.function, {})
+            plans.update({key: None for key, plan in plans.items() if plan is op.plan})
         return Program(lambda given, places: Execution(lambda: None, lambda: in_torch(graph, given, places)))
     metrics.count(metrics.UNCACHED)
     return program
@@ -86,7 +87,8 @@ def graph_of(
     nodes = {number: graph.placeholder(f"x{number}") for number in inputs}
     for op in ops:
         args, kwargs = mapped((op.args, op.kwargs), lambda ref: nodes[ref.number], Ref)
-        made = graph.call_function(op.function, args, kwargs)
+        form = op.plan.form
+        made = graph.call_function(form or op.function, (op.function, *args) if form else args, kwargs)
         made.meta[CALL] = op.call
         for i, number in enumerate(op.results):
             if number is not None:
@@ -125,9 +127,15 @@ def _lowered(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[str
         return text, [node.meta["val"].is_complex() for node in returned], checked is not None
 
 
-def lowered_alone(op: Op, inputs: Sequence[torch.Tensor], results: Sequence[int]) -> None:
-    """Raises TraceError where one op, of inputs that are the first values, cannot be lowered."""
-    lowered(graph_of([op], range(len(inputs)), results, {}), inputs)
+def has_row(op: Op, layouts: Sequence[Layout]) -> bool:
+    """Whether an op of a tape, alone, can be lowered for operands of such shapes and types."""
+    operands = list(dict.fromkeys(r.number for r in found((op.args, op.kwargs), Ref)))
+    made = [number for number in op.results if number is not None]
+    try:
+        lowered(graph_of([op], operands, made or operands, {}), [layouts[number].bare("cpu") for number in operands])
+    except TraceError:
+        return False
+    return True
 
 
 def compiled(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Program:

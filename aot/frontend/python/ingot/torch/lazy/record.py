@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable, Container
 from types import FrameType
 from typing import Any
 
@@ -14,9 +15,10 @@ from ingot.torch.base.files import is_users
 from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.lazy.coverage import pure_form
 from ingot.torch.lazy.memory import Layout, Memory, layout_of
-from ingot.torch.lazy.plans import TENSORS, Args, Kwargs, plan_of
+from ingot.torch.lazy.numbers import NUMBERS, form_of, number_data, number_layout
+from ingot.torch.lazy.plans import Args, Kwargs, plan_of
 from ingot.torch.lazy.recorder import RECORDER
-from ingot.torch.lazy.tape import FROZEN, PLANS, Number, Plan, View, frozen, mapped
+from ingot.torch.lazy.tape import FROZEN, PLANS, Plan, View, frozen
 from ingot.torch.lazy.tensor import LazyTensor, on_device, tensor_of, view_of
 
 aten = torch.ops.aten
@@ -28,55 +30,80 @@ BY_POSITION = {aten.index.Tensor, aten.index_put.default, aten.index_put_.defaul
 
 
 class Recorded:
-    """An op that is recorded, with the plans of its calls."""
+    """An op with the plans of its calls. With a plan something is done: it is written onto the tape, as a rule."""
 
-    def __init__(self, op: OpOverload) -> None:
-        self.op = op
-        self.plans = PLANS.setdefault(op, {})
+    def __init__(self, op: OpOverload, then: Callable[..., Any], inputs: Container[type] = ()) -> None:
+        """Arguments of the types `inputs` are numbers that are inputs of the tape."""
+        self.op, self._then, self._inputs = op, then, inputs
+        self._plans = PLANS.setdefault(op, {})
 
     def call(self, args: Args, kwargs: Kwargs) -> Any:
-        """Adds the op to the tape; gives its results.
+        """Does the op; gives its results.
 
         Raises NotImplementedError where it cannot be recorded, as where the results' shapes depend on values.
         """
-        operands: list[Any] = []
+        operands: list[LazyTensor] = []
+        numbers: list[float] = []
         key: list[Any] = []
-        for x in args:
+        inputs = self._inputs
+        for x in (*args, *kwargs.values()) if kwargs else args:
             kind = type(x)
-            if kind is LazyTensor or kind is Number:
+            if kind is LazyTensor:
                 operands.append(x)
                 key.append(x.form)
+            elif kind in inputs:
+                numbers.append(x)
+                key.append(kind)
             else:
                 key.append(x if kind in FROZEN else self._described(x, operands))
         if kwargs:
-            key.append(self._described(kwargs, operands))
-        plan = self.plans.get(tuple(key))
-        return _played(plan or self._planned(args, kwargs, operands, tuple(key)), operands)
+            key.append(tuple(kwargs))
+        plan = self._plans.get(tuple(key))
+        if plan is None:
+            number = number_layout(self.op, *map(_kind, args[:2])) if numbers else None
+            if numbers and number is None:
+                return self._with_constants.call(args, kwargs)
+            plan = self._planned(args, kwargs, operands, tuple(key), number)
+        return self._then(plan, operands, numbers)
 
-    def _described(self, tree: Any, operands: list[Any]) -> Any:
+    def _described(self, tree: Any, operands: list[LazyTensor]) -> Any:
         """Arguments as they are in a key, with layouts in the place of operands, which are added to `operands`."""
         kind = type(tree)
         if kind in FROZEN:
             return tree
         if isinstance(tree, (list, tuple)):
             return tuple([self._described(x, operands) for x in tree])
-        if isinstance(tree, dict):
-            return tuple([(name, self._described(x, operands)) for name, x in tree.items()])
-        if not isinstance(tree, TENSORS):
+        if not isinstance(tree, torch.Tensor):
             return frozen(tree)
         operand = _taken(self.op, tree)
         operands.append(operand)
         return operand.form if operand is tree else (kind, operand.form)
 
-    def _planned(self, args: Args, kwargs: Kwargs, operands: list[Any], key: Any) -> Plan:
+    def _planned(self, args: Args, kwargs: Kwargs, operands: list[LazyTensor], key: Any, number: Layout | None) -> Plan:
         """A plan that is not known yet, or that is not told by the key alone."""
-        plan, is_clear = plan_of(self.op, args, kwargs, operands)
-        if len(self.plans) >= MOST:
-            self.plans.clear()
-        return self.plans.setdefault(key if is_clear else (key, plan.results), plan)
+        known = tuple([(float, number) if x in NUMBERS else x for x in key]) if number else key  # also of integers
+        plan, is_clear = self._plans.get(known), True
+        if plan is None and known not in self._plans:
+            plan, is_clear = plan_of(self.op, args, kwargs, operands, number)
+            if len(self._plans) >= MOST:
+                self._plans.clear()
+            plan = self._plans.setdefault(known if is_clear else (known, plan.results), plan)
+        if plan is None:
+            raise NotImplementedError
+        if is_clear:
+            self._plans[key] = plan
+        return plan
+
+    @functools.cached_property
+    def _with_constants(self) -> Recorded:
+        """The op with numbers that belong to it."""
+        return Recorded(self.op, self._then)
 
 
-recorded = functools.cache(Recorded)
+@functools.cache
+def recorded(op: OpOverload) -> Recorded:
+    """An op that is written onto the tape."""
+    return Recorded(op, _played, NUMBERS if form_of(op) else ())
 
 
 def record(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
@@ -84,29 +111,39 @@ def record(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     return recorded(op).call(args, kwargs)
 
 
-def _played(plan: Plan, operands: list[Any]) -> Any:
+def _kind(operand: Any) -> Layout | type:
+    """What the type of a result depends on."""
+    if isinstance(operand, LazyTensor):
+        return operand.form
+    return layout_of(operand) if isinstance(operand, torch.Tensor) else type(operand)
+
+
+def _played(plan: Plan, operands: list[LazyTensor], numbers: list[float]) -> Any:
     """Writes a call onto the tape; gives its results."""
     tape = RECORDER.tape
-    tape_id = tape.id
-    numbers = [x.number if x.tape_id == tape_id else tape.number_of(x) for x in operands]
+    first = tape.first
+    values = [(x.number if x.number >= first else tape.number_of(x)) - first for x in operands]
+    if plan.number:
+        for number in numbers:
+            values.append(tape.input(plan.number, number_data(number, plan.number.dtype)) - first)
     if plan.has_positions:
         tape.places[len(tape.calls)] = _place()
-    tape.calls.append((plan, *numbers))
+    tape.calls.append((plan, *values))
     made: list[Any] = []
     for result in plan.results:
         if isinstance(result, Layout):
             memory = Memory(result)
             x = tensor_of(memory, result)
-            x.tape_id, x.number = tape_id, tape.make(memory)
+            x.number = tape.make(memory)
             made.append(x)
         elif isinstance(result, View):
             x = view_of(operands[result.operand], result.layout)
-            x.tape_id, x.number = tape_id, tape.new()
+            x.number = tape.new()
             made.append(x)
         else:
             made.append(None if result is None else operands[result])
     for i in plan.writes:
-        tape.writes(operands[i].memory)
+        tape.write(operands[i].memory)
     return plan.returned(made)
 
 
@@ -132,9 +169,9 @@ def strided(tensor: LazyTensor, *place: Any) -> Any:
     return view_of(tensor, layout_of(tensor.seen.as_strided(*place)))
 
 
-def _taken(op: OpOverload, tensor: Any) -> Any:
-    """An operand: numbers may be the processor's, and so may positions."""
-    if isinstance(tensor, (LazyTensor, Number)):
+def _taken(op: OpOverload, tensor: torch.Tensor) -> LazyTensor:
+    """An operand: tensors of no dimension may be the processor's, and so may positions."""
+    if isinstance(tensor, LazyTensor):
         return tensor
     if tensor.dim() and op not in BY_POSITION:
         raise RuntimeError(
@@ -142,15 +179,3 @@ def _taken(op: OpOverload, tensor: Any) -> Any:
             "tensors of ingot's device; use x.to(ingot.torch.device())"
         )
     return on_device(tensor.detach().clone())
-
-
-def seen_of(tensor: LazyTensor) -> torch.Tensor:
-    """What stands for a tensor on PyTorch's device meta."""
-    return tensor.seen
-
-
-def tensors_in(tree: Any) -> list[LazyTensor]:
-    """The lazy tensors among arguments."""
-    found: list[LazyTensor] = []
-    mapped(tree, found.append, LazyTensor)
-    return found

@@ -82,7 +82,7 @@ class Recorder:
             self._running.work.wait()
 
     def _run(self) -> Run | None:
-        tape, self.tape = self.tape, Tape()
+        tape, self.tape = self.tape, Tape(self.tape.next)
         results = tape.live()
         if not results:
             return None
@@ -91,10 +91,11 @@ class Recorder:
             inputs = [x.known() if isinstance(x, Memory) else x for x in tape.inputs]
         finally:
             used = USAGE.now
+            numbers = [memory.number - tape.first for memory in results]
             for memory in results:
-                memory.forget()
-                memory.tape_id = UNKNOWN
-        program = program_of(tape, results, inputs)
+                memory.fill(None)
+                memory.number = UNKNOWN
+        program = program_of(tape, numbers, inputs)
         used += sum(memory.layout.nbytes for memory in results) + program.arena_bytes
         self._running = Run(program.on(inputs, tape.places), results, used)
         for memory in results:

@@ -10,9 +10,8 @@ import torch
 from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.lazy.memory import Memory, layout, layout_of
 from ingot.torch.lazy.plans import Args, Kwargs
-from ingot.torch.lazy.record import seen_of, tensors_in
 from ingot.torch.lazy.recorder import run
-from ingot.torch.lazy.tape import mapped
+from ingot.torch.lazy.tape import found, mapped
 from ingot.torch.lazy.tensor import DEVICE, LazyTensor, on_device, tensor_of
 
 
@@ -75,7 +74,7 @@ def emptied(tensor: LazyTensor) -> LazyTensor:
 def fit_outputs(op: OpOverload, args: Args, kwargs: Kwargs) -> None:
     """Gives the tensors that an op is told to write to its results' shapes."""
     names = [argument.name for argument in op._schema.arguments if argument.is_out]
-    outputs = tensors_in([kwargs.get(name) for name in names])
+    outputs = found([kwargs.get(name) for name in names], LazyTensor)
     if not outputs:
         return
     shaped: list[torch.Tensor] = []
@@ -85,7 +84,8 @@ def fit_outputs(op: OpOverload, args: Args, kwargs: Kwargs) -> None:
         return shaped[-1]
 
     stand_ins = {name: mapped(kwargs[name], like, LazyTensor) for name in names if name in kwargs}
-    op(*mapped(args, seen_of, LazyTensor), **mapped(kwargs, seen_of, LazyTensor) | stand_ins)
+    seen_args, seen_kwargs = mapped((args, kwargs), lambda x: x.seen, LazyTensor)
+    op(*seen_args, **seen_kwargs | stand_ins)
     for output, shape in zip(outputs, (x.shape for x in shaped), strict=True):
         resize(output, shape)
 

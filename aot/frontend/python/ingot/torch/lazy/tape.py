@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 
 from ingot.stablehlo import Place
-from ingot.torch.lazy.memory import UNKNOWN, Layout, Memory, layout_of
+from ingot.torch.lazy.memory import Layout, Memory, layout_of
 from ingot.torch.text.dtypes import DTYPES
 
 Key: TypeAlias = tuple[Any, ...]
@@ -46,10 +45,12 @@ Result: TypeAlias = Layout | View | int | None  # new memory, a view, an operand
 class Plan:
     """What a call of an op does for operands of some layouts; there is one object for equal calls.
 
-    Arguments have Refs in the place of operands.
+    Arguments have Refs in the place of operands, and after these of numbers that are inputs of the tape.
     """
 
     function: Any
+    form: Callable[..., Any] | None  # computes the op, which is its first argument, with these numbers as tensors
+    number: Layout | None  # of these numbers, where there are any
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     results: tuple[Result, ...]
@@ -59,95 +60,79 @@ class Plan:
     returned: Callable[[list[Any]], Any]  # what the caller gets, of the results
 
 
-# For each op, its plans by a call's arguments, with layouts in the place of tensors.
-PLANS: dict[Any, dict[Any, Plan]] = {}
-
-
-@dataclass(slots=True)
-class Number:
-    """A number as an operand: an input of the tape, of no dimension."""
-
-    form: Layout
-    data: torch.Tensor
-    tape_id: ClassVar[int] = UNKNOWN
-
-    @property
-    def seen(self) -> torch.Tensor:
-        """The operand on PyTorch's device meta."""
-        return self.form.bare()
+# For each op, its plans by a call's arguments, with layouts in the place of tensors; None if it has no row for them.
+PLANS: dict[Any, dict[Any, Plan | None]] = {}
 
 
 class Tape:
     """Calls from the memory that was there when the first of them was recorded.
 
-    A call is a plan and the numbers of its operands. An input is recorded as its layout alone.
+    A call is a plan and the numbers of its operands, counted from the tape's first. An input is recorded as its layout
+    alone.
     """
 
-    _ids = itertools.count()
-
-    def __init__(self) -> None:
-        self.id = next(self._ids)
+    def __init__(self, first: int = 0) -> None:
+        """Values have numbers from `first` on."""
+        self.first = self.next = first
         self.calls: list[tuple[Any, ...]] = []
         self.inputs: list[torch.Tensor | Memory] = []  # memory whose bytes are awaited
         self.places: dict[int, Place | None] = {}  # the user's lines of calls that may fail
-        self._count = 0  # of values
         self._made: list[weakref.ref[Memory]] = []  # or written
 
-    def number_of(self, operand: Any) -> int:
-        """The number of an operand: what the tape does not know yet becomes an input, or a view of one."""
-        if operand.tape_id == self.id:
-            return int(operand.number)
-        if type(operand) is Number:
-            return self._input(operand.form, operand.data)
-        number, memory = self._read(operand.memory), operand.memory
-        if operand.form is not memory.layout:
-            for plan in view_plans(memory.layout, operand.form):
-                self.calls.append((plan, number))
-                number = self.new()
-        operand.tape_id, operand.number = self.id, number
-        return number
-
-    def make(self, memory: Memory) -> int:
-        """The number of a new value with memory of its own."""
-        memory.tape_id, memory.number, memory.is_written = self.id, self._count, True
-        self._made.append(weakref.ref(memory))
-        return self.new()
+    def number_of(self, tensor: Any) -> int:
+        """The number of a tensor: what the tape does not know yet becomes an input, or a view of one."""
+        if tensor.number < self.first:
+            memory, form = tensor.memory, tensor.form
+            number = self._read(memory)
+            if form is not memory.layout:
+                for plan in view_plans(memory.layout, form):
+                    self.calls.append((plan, number - self.first))
+                    number = self.new()
+            tensor.number = number
+        return int(tensor.number)
 
     def new(self) -> int:
         """The number of a new value."""
-        self._count += 1
-        return self._count - 1
+        self.next += 1
+        return self.next - 1
 
-    def writes(self, memory: Memory) -> None:
-        """Says that memory is written: a result, if it is still in use when the tape runs."""
-        if not memory.is_written:
-            memory.is_written = True
+    def make(self, memory: Memory) -> int:
+        """The number of a new value with memory of its own."""
+        memory.number = memory.written = number = self.next
+        self.next = number + 1
+        self._made.append(weakref.ref(memory))
+        return number
+
+    def write(self, memory: Memory) -> None:
+        """Writes memory: a result, if it is still in use when the tape runs."""
+        if memory.written < self.first:
+            memory.written = memory.number
             self._made.append(weakref.ref(memory))
 
     def is_written(self, memory: Memory) -> bool:
         """Whether the values of a memory depend on what is recorded."""
-        return memory.tape_id == self.id and memory.is_written
+        return memory.written >= self.first
+
+    def input(self, layout: Layout, data: torch.Tensor | Memory) -> int:
+        """The number of a new input."""
+        self.inputs.append(data)
+        self.calls.append((layout,))
+        return self.new()
 
     def live(self) -> list[Memory]:
         """The memory that was made or written and that is in use."""
         return [memory for memory in (made() for made in self._made) if memory is not None]
 
-    def key(self, results: Sequence[Memory]) -> Key:
-        """What tells it from all tapes that compute something else."""
-        return (*self.calls, tuple(memory.number for memory in results))
+    def key(self, results: Sequence[int]) -> Key:
+        """What tells it, with the numbers of its results, from all tapes that compute something else."""
+        return (*self.calls, *results)
 
     def _read(self, memory: Memory) -> int:
-        if memory.tape_id != self.id:
+        if memory.number < self.first:
             if memory.layout.dtype not in DTYPES:
                 raise NotImplementedError(f"programs have no elements of {memory.layout.dtype}")
-            memory.number = self._input(memory.layout, memory if memory.awaited else memory.known())
-            memory.tape_id, memory.is_written = self.id, False
+            memory.number = self.input(memory.layout, memory if memory.awaited else memory.known())
         return memory.number
-
-    def _input(self, layout: Layout, data: torch.Tensor | Memory) -> int:
-        self.inputs.append(data)
-        self.calls.append((layout,))
-        return self.new()
 
 
 @functools.lru_cache(100_000)
@@ -160,7 +145,7 @@ def view_plans(whole: Layout, view: Layout) -> tuple[Plan, ...]:
     for function, arguments in _view_ops(whole, view):
         seen = function(seen, *arguments)
         made = View(0, layout_of(seen))
-        plans.append(Plan(function, (ref(0), *arguments), {}, (made,), (), False, False, list))
+        plans.append(Plan(function, None, None, (ref(0), *arguments), {}, (made,), (), False, False, list))
     return tuple(plans)
 
 
@@ -197,11 +182,11 @@ def mapped(tree: Any, function: Callable[[Any], Any], of: type | tuple[type, ...
     return tree
 
 
-def refs(tree: Any) -> list[Ref]:
-    """The values that an op's arguments name."""
-    found: list[Ref] = []
-    mapped(tree, found.append, Ref)
-    return found
+def found(tree: Any, of: type = torch.Tensor) -> list[Any]:
+    """What an op's arguments hold of a type, in order."""
+    leaves: list[Any] = []
+    mapped(tree, leaves.append, of)
+    return leaves
 
 
 def frozen(tree: Any) -> Any:
@@ -213,6 +198,6 @@ def frozen(tree: Any) -> Any:
         return tuple([item if type(item) in FROZEN else frozen(item) for item in tree])
     if isinstance(tree, dict):
         return tuple([(key, frozen(value)) for key, value in tree.items()])
-    if kind is float and tree and tree == tree:
-        return (float, tree)
-    return (kind, repr(tree)) if isinstance(tree, (bool, float, complex)) else tree
+    if kind is bool or (kind is float and tree and tree == tree):
+        return (kind, tree)
+    return (kind, repr(tree)) if isinstance(tree, (float, complex)) else tree

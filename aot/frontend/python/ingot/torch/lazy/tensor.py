@@ -18,7 +18,7 @@ from ingot.torch.lazy.recorder import RECORDER, alone, run
 
 DEVICE = "ingot"
 _DEVICE = torch.device("privateuseone", 0)
-OWN = {"memory", "form", "tape_id", "number", "_seen"}  # attributes of lazy tensors
+OWN = {"memory", "form", "number", "_seen"}  # attributes of lazy tensors
 
 
 class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
@@ -26,9 +26,8 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
 
     memory: Memory
     form: Layout
-    tape_id: int = UNKNOWN  # of the tape that knows it, where it has this number
-    number: int = 0
-    way: ClassVar[Callable[[Any], Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]]]  # how an op is done
+    number: int = UNKNOWN  # in the last tape that knows it
+    ways: ClassVar[dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]]  # how ops are done
     _seen: torch.Tensor | None = None
 
     __torch_function__ = no_torch_function
@@ -46,14 +45,13 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Every op that PyTorch would run, after autograd has seen it."""
         with alone():
-            return cls.way(func)(func, args, kwargs or {})
+            return cls.ways[func](args, kwargs or {})
 
     def become(self, other: LazyTensor) -> LazyTensor:
         """Is from now on what another tensor is."""
         with no_dispatch():  # PyTorch's own account of shape and strides
             torch.Tensor.data.__set__(self, other)
-        self.memory, self.form, self._seen = other.memory, other.form, other._seen
-        self.tape_id, self.number = other.tape_id, other.number
+        self.memory, self.form, self.number, self._seen = other.memory, other.form, other.number, other._seen
         return self
 
     @property
@@ -161,7 +159,7 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
 def tensor_of(memory: Memory, form: Layout) -> LazyTensor:
     """A tensor that views a memory."""
     tensor: LazyTensor = make_wrapper(
-        LazyTensor, form.shape, form.stride, form.offset, None, form.dtype, torch.strided, _DEVICE
+        LazyTensor, form.shape, form.stride, form.offset or None, None, form.dtype, torch.strided, _DEVICE
     )
     if form.is_conj or form.is_neg:
         set_conj(tensor, form.is_conj)

@@ -8,7 +8,7 @@ import torch
 
 from ingot.torch.lazy.listing import Listing
 from ingot.torch.lazy.recorder import RECORDER
-from ingot.torch.lazy.tape import Ref, mapped, refs
+from ingot.torch.lazy.tape import Ref, found, mapped
 from ingot.torch.lazy.tensor import LazyTensor
 from ingot.torch.text.dtypes import dtype_name
 
@@ -22,10 +22,10 @@ def text(*tensors: torch.Tensor) -> str:
         if not isinstance(tensor, LazyTensor):
             raise TypeError(f"a tensor of {tensor.device} waits for nothing; give tensors of ingot.torch.device()")
     tape = RECORDER.tape
-    roots = [tape.number_of(tensor) for tensor in tensors]
+    roots = [tape.number_of(tensor) - tape.first for tensor in tensors]
     listing = Listing(tape.calls)
     ops = listing.needed(roots)
-    named = {number for op in ops for number in (*(r.number for r in refs((op.args, op.kwargs))), *op.results)}
+    named = {number for op in ops for number in (*(r.number for r in found((op.args, op.kwargs), Ref)), *op.results)}
     lines = [_line(listing, number, "input()", roots) for number in listing.inputs if number in named | {*roots}]
     for op in ops:
         made = [number for number in op.results if number is not None]
