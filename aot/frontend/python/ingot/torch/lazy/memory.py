@@ -70,7 +70,7 @@ class Bytes:
 
     def __init__(self, data: torch.Tensor) -> None:
         self.data = data
-        self._count = data.numel() * data.itemsize
+        self._count = data.nbytes
         USAGE.add(self._count)
 
     def __del__(self) -> None:

@@ -20,7 +20,7 @@ from ingot.torch.base.errors import TraceError
 from ingot.torch.base.places import only_trace_errors
 from ingot.torch.base.replacements import exclusive, working_for_tracer
 from ingot.torch.lazy.listing import Listing, Op
-from ingot.torch.lazy.memory import Layout
+from ingot.torch.lazy.memory import Layout, layout_of
 from ingot.torch.lazy.tape import PLANS, Key, Ref, Tape, found, mapped
 from ingot.torch.numbers.index_checks import with_checks
 from ingot.torch.program import ROUNDS
@@ -43,10 +43,10 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What computes results from inputs, with the user's lines of calls; bytes of memory that it needs beside them."""
+    """What computes results from inputs, with the user's lines of calls; bytes of results and of what it needs."""
 
     on: Callable[[Sequence[torch.Tensor], Places], Execution]
-    arena_bytes: int = 0
+    nbytes: int = 0
 
 
 PROGRAMS: dict[Key, Program] = {}  # of this process; its bundles are also in the cache on disk
@@ -144,11 +144,14 @@ def compiled(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Program:
     session = Session(cache.compiled({ENTRY: text}, skip=ROUNDS))
     entry = session.entries[ENTRY]
 
-    outputs = [(port.shape, getattr(torch, port.element_name)) for port in entry.outputs]
+    outputs = [
+        layout_of(torch.empty(port.shape, dtype=getattr(torch, port.element_name), device="meta"))
+        for port in entry.outputs
+    ]
 
     def on(given: Sequence[torch.Tensor], places: Places) -> Execution:
         inputs = tuple([x.contiguous() for x in given])
-        made = [torch.empty(shape, dtype=dtype) for shape, dtype in outputs]
+        made = [torch.empty_strided(x.shape, x.stride, dtype=x.dtype) for x in outputs]
 
         def results() -> Tensors:
             if is_checked and not made.pop():
@@ -157,7 +160,7 @@ def compiled(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Program:
 
         return Execution(functools.partial(session.run, entry.index, inputs, tuple(made)), results)
 
-    return Program(on, session.bundle.arena_bytes)
+    return Program(on, session.bundle.arena_bytes + sum(x.nbytes for x in outputs))
 
 
 class InTorch(fx.Interpreter):  # type: ignore[misc]  # torch is not checked

@@ -96,8 +96,7 @@ class Recorder:
                 memory.fill(None)
                 memory.number = UNKNOWN
         program = program_of(tape, numbers, inputs)
-        used += sum(memory.layout.nbytes for memory in results) + program.arena_bytes
-        self._running = Run(program.on(inputs, tape.places), results, used)
+        self._running = Run(program.on(inputs, tape.places), results, used + program.nbytes)
         for memory in results:
             memory.awaited = self.finish
         return self._running
