@@ -122,13 +122,16 @@ def _played(plan: Plan, operands: list[LazyTensor], numbers: list[float]) -> Any
     """Writes a call onto the tape; gives its results."""
     tape = RECORDER.tape
     first = tape.first
-    values = [(x.number if x.number >= first else tape.number_of(x)) - first for x in operands]
+    call: list[Any] = [plan]
+    for x in operands:
+        value = x.number
+        call.append((value if value >= first else tape.number_of(x)) - first)
     if plan.number:
         for number in numbers:
-            values.append(tape.input(plan.number, number_data(number, plan.number.dtype)) - first)
+            call.append(tape.input(plan.number, number_data(number, plan.number.dtype)) - first)
     if plan.has_positions:
         tape.places[len(tape.calls)] = _place()
-    tape.calls.append((plan, *values))
+    tape.calls.append(tuple(call))
     made: list[Any] = []
     for result in plan.results:
         if isinstance(result, Layout):
