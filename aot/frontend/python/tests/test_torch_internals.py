@@ -100,11 +100,12 @@ def traced(function: Callable[..., Any], *arguments: torch.Tensor) -> torch.fx.G
     return make_fx(function, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
 
 
-@canary("OpOverload OpOverloadPacket all_op_names has_kernel")
+@canary("OpOverload OpOverloadPacket all_op_names has_kernel overload_of")
 def ops_have_kernels() -> None:
     assert isinstance(aten.add, ops.OpOverloadPacket) and "aten.add" in repr(aten.add)
     assert isinstance(aten.add.Tensor, ops.OpOverload)
-    assert "aten::add.Tensor" in ops.all_op_names()
+    assert "aten::add.Tensor" in ops.all_op_names() and ops.overload_of("aten::add.Tensor") is aten.add.Tensor
+    assert ops.overload_of("aten::relu") is aten.relu.default and ops.overload_of("aten::none_such") is None
     assert ops.has_kernel("aten::add.Tensor") and ops.has_kernel("aten::add.Tensor", "Meta")
     assert ops.has_kernel("aten::matmul", "CompositeImplicitAutograd")
     assert not ops.has_kernel("aten::add.Tensor", "CompositeImplicitAutograd")

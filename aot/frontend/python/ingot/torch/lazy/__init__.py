@@ -7,8 +7,7 @@
 """
 
 from ingot.torch.base.metrics import clear, counter, report, samples
-from ingot.torch.lazy.device import device
-from ingot.torch.lazy.steps import mark_step, optimizer_step
+from ingot.torch.lazy.device import device, mark_step, optimizer_step
 from ingot.torch.lazy.text import text
 
 __all__ = ["clear", "counter", "device", "mark_step", "optimizer_step", "report", "samples", "text"]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 from ingot.torch.base.torch_internals.devices import dispatch_keys, without_keys
-from ingot.torch.base.torch_internals.ops import OpOverload, all_op_names, has_kernel
+from ingot.torch.base.torch_internals.ops import OpOverload, all_op_names, has_kernel, overload_of
 from ingot.torch.lazy.tape import found, mapped
 from ingot.torch.lazy.tensor import DEVICE, LazyTensor
 
@@ -28,19 +27,12 @@ def registered() -> list[torch.library.Library]:
     """Makes PyTorch ask here for the ops that it has rules for, while autocast is on; the others are as ever."""
     ruled, others = torch.library.Library("aten", "IMPL"), torch.library.Library("_", "IMPL")
     others.fallback(torch.library.fallthrough_kernel, KEY)
-    for op in _ruled():
-        ruled.impl(op, functools.partial(_call, op), KEY)
+    for name in all_op_names():
+        op = overload_of(name) if has_kernel(name, "AutocastCPU") else None
+        if op is not None:
+            ruled.impl(op, functools.partial(_call, op), KEY)
     torch.set_autocast_dtype(DEVICE, DTYPES[0])
     return [ruled, others]
-
-
-def _ruled() -> Iterator[OpOverload]:
-    """The ops that PyTorch has a rule for on its processor."""
-    for full_name in all_op_names():
-        if has_kernel(full_name, "AutocastCPU"):
-            namespace, _, name = full_name.partition("::")
-            packet, _, overload = name.partition(".")
-            yield getattr(getattr(getattr(torch.ops, namespace), packet), overload or "default")
 
 
 def _call(op: OpOverload, *args: Any, **kwargs: Any) -> Any:

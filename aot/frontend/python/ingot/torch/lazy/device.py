@@ -1,23 +1,25 @@
-"""The device ``ingot`` of PyTorch."""
+"""The device ``ingot`` of PyTorch, and the ends of its steps."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+import torch.distributed as dist
 
 import ingot.torch.lazy.ops  # noqa: F401  (says how ops are done)
 from ingot.torch.base.torch_internals.devices import kernel_of, set_accelerator, set_engine, set_up_device
-from ingot.torch.base.torch_internals.ops import OpOverload, all_op_names, has_kernel
+from ingot.torch.base.torch_internals.ops import OpOverload, all_op_names, has_kernel, overload_of
 from ingot.torch.lazy import autocast
 from ingot.torch.lazy.composed import DIFFERENTIATED
 from ingot.torch.lazy.files import set_up_files
 from ingot.torch.lazy.generators import Generator
 from ingot.torch.lazy.host import copy_into
-from ingot.torch.lazy.module import Module, of_accelerator
+from ingot.torch.lazy.module import OF_ACCELERATOR, Module
 from ingot.torch.lazy.raised import Engine, Guard
-from ingot.torch.lazy.recorder import alone
+from ingot.torch.lazy.recorder import RECORDER, alone
 from ingot.torch.lazy.tensor import DEVICE, LazyTensor
 
 
@@ -32,13 +34,33 @@ def device() -> torch.device:
     return torch.device(DEVICE, 0)
 
 
+def mark_step() -> None:
+    """Runs what lazy tensors recorded, for all that are in use, while Python goes on; who asks for a value waits.
+
+    Raises the error of the run before, where nobody asked for its values.
+    """
+    RECORDER.begin()
+
+
+def optimizer_step(optimizer: torch.optim.Optimizer, closure: Callable[[], Any] | None = None) -> Any:
+    """``optimizer.step()``, then ``mark_step()``; gives what the optimizer's step gives.
+
+    Raises RuntimeError among several processes, over which it does not reduce gradients.
+    """
+    if dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1:
+        what = f"ingot.torch.optimizer_step does not reduce gradients over the {dist.get_world_size()} processes"
+        raise RuntimeError(f"{what}: reduce them, dist.all_reduce(p.grad), then optimizer.step() and mark_step()")
+    result = optimizer.step() if closure is None else optimizer.step(closure)
+    mark_step()
+    return result
+
+
 @functools.cache
 def _registered() -> list[torch.library.Library]:
     """Makes PyTorch know the device, and the ops that it calls before there is a tensor of the device."""
-    module = Module()
-    set_up_device(DEVICE, module, device_guard=Guard())
+    set_up_device(DEVICE, Module(), device_guard=Guard())
     set_engine(Engine())
-    set_accelerator(of_accelerator(module))
+    set_accelerator(OF_ACCELERATOR)
     torch.Generator = Generator
     set_up_files()
     library = torch.library.Library("aten", "IMPL")
@@ -52,18 +74,13 @@ def _registered() -> list[torch.library.Library]:
     return [library, *autocast.registered()]
 
 
-def _factories() -> list[OpOverload]:
+def _factories() -> Iterator[OpOverload]:
     """The ops that make tensors of nothing but numbers."""
-    found = []
-    for full_name in all_op_names():
-        namespace, _, name = full_name.partition("::")
-        packet, _, overload = name.partition(".")
-        if namespace == "aten" and has_kernel(full_name) and hasattr(torch.ops.aten, packet):
-            op = getattr(getattr(torch.ops.aten, packet), overload or "default")
-            types = {argument.name: str(argument.type) for argument in op._schema.arguments}
-            if "device" in types and not any("Tensor" in type_ for type_ in types.values()):
-                found.append(op)
-    return found
+    for name in all_op_names():
+        op = overload_of(name) if name.startswith("aten::") and has_kernel(name) else None
+        types = {argument.name: str(argument.type) for argument in op._schema.arguments} if op else {}
+        if "device" in types and not any("Tensor" in type_ for type_ in types.values()):
+            yield op
 
 
 def _make(op: OpOverload, *args: Any, **kwargs: Any) -> Any:

@@ -20,11 +20,6 @@ class Op:
     results: tuple[int | None, ...]
     call: int  # its number among the tape's
 
-    @property
-    def function(self) -> Any:
-        """PyTorch's op."""
-        return self.plan.function
-
 
 class Listing:
     """The ops of a tape's calls, in order."""
@@ -52,7 +47,7 @@ class Listing:
         for op in reversed(self.ops):
             touched = {self.roots[r.number] for r in found((op.args, op.kwargs), Ref)}
             made = {self.roots[number] for number in op.results if number is not None}
-            written = touched if op.function._schema.is_mutable else set()
+            written = touched if op.plan.function._schema.is_mutable else set()
             if memory & (made | written):
                 memory |= touched
                 ops.append(op)

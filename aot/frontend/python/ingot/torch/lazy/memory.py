@@ -48,18 +48,13 @@ def layout_of(tensor: torch.Tensor) -> Layout:
 class Usage:
     """Bytes of the memory whose values are known, and the most there have been, with those of programs as they run."""
 
-    def __init__(self) -> None:
-        self.now = self.peak = 0
+    now = peak = 0
 
     def add(self, count: int) -> None:
         """Counts bytes more, or less."""
         self.now += count
         if self.now > self.peak:
             self.peak = self.now
-
-    def note(self, count: int) -> None:
-        """So many bytes were in use at once."""
-        self.peak = max(self.peak, count)
 
 
 USAGE = Usage()

@@ -8,15 +8,16 @@ from typing import Any, TypeAlias
 
 import torch
 
-from ingot.torch.base.torch_internals.ops import OpOverload, is_empty
+import ingot.torch.text.aten  # noqa: F401  (fills the table)
+from ingot.torch.base.torch_internals.ops import OpOverload, has_kernel, is_empty
 from ingot.torch.lazy.composed import COMPOSED
-from ingot.torch.lazy.coverage import has_row, is_composite, pure_form
 from ingot.torch.lazy.host import converted, copy_into, draw, empty, number, record_or_run, run_by_torch, same
 from ingot.torch.lazy.plans import Args, Kwargs, placed
-from ingot.torch.lazy.record import Recorded, aten, record, recorded, strided, turned
+from ingot.torch.lazy.record import Recorded, aten, record, recorded, strided
 from ingot.torch.lazy.resize import emptied, fit_outputs, resize, resize_as, set_to
 from ingot.torch.lazy.tensor import LazyTensor, on_device
 from ingot.torch.text.decompositions import decompositions
+from ingot.torch.text.lowering import TABLE, overload_name
 
 Way: TypeAlias = Callable[[Args, Kwargs], Any]
 
@@ -60,7 +61,7 @@ def _way(op: OpOverload) -> Way:
     if op in SPECIAL:
         special = SPECIAL[op]
         return lambda args, kwargs: special(*args, **kwargs)
-    if is_composite(op):
+    if _is_composite(op):
         return lambda args, kwargs: op.decompose(*args, **kwargs)
     if is_empty(op):
         call = Recorded(op, empty).call
@@ -69,8 +70,8 @@ def _way(op: OpOverload) -> Way:
     elif torch.Tag.nondeterministic_seeded in op.tags:
         return functools.partial(draw, op)
     elif torch.Tag.inplace_view in op.tags:
-        call = functools.partial(turned, op)
-    elif op in OF_UNKNOWN_SHAPE or not has_row(op):
+        call = functools.partial(_turned, op)
+    elif op in OF_UNKNOWN_SHAPE or not _has_row(op):
         return functools.partial(run_by_torch, op)
     elif any(argument.is_out for argument in op._schema.arguments):
         call = functools.partial(_recorded_into, op)
@@ -86,9 +87,38 @@ def _way(op: OpOverload) -> Way:
     return way
 
 
+@functools.cache
+def _has_row(op: OpOverload) -> bool:
+    """Whether an op, or the one that makes what it writes, has a row or is taken apart."""
+    if torch.Tag.inplace_view in op.tags:
+        return True
+    return any(overload_name(form) in TABLE or form in decompositions() for form in (op, _pure_form(op)))
+
+
+@functools.cache
+def _is_composite(op: OpOverload) -> bool:
+    """Whether PyTorch makes an op of others; with ``inference_mode()`` it leaves that to the device."""
+    return bool(has_kernel(op.name(), "CompositeImplicitAutograd"))
+
+
+@functools.cache
+def _pure_form(op: OpOverload) -> OpOverload:
+    """The op that makes what an op writes: ``add`` of ``add_``; of others, the op itself."""
+    packet = getattr(torch.ops.aten, op._opname.removesuffix("_"), None)
+    names = (op._overloadname, op._overloadname.removesuffix("out").removesuffix("_") or "default", "int")
+    forms = [getattr(packet, name) for name in names if packet and name in packet.overloads()]
+    return next((form for form in forms if not form._schema.is_mutable), op)
+
+
 def _recorded_into(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     fit_outputs(op, args, kwargs)
     return record(op, args, kwargs)
+
+
+def _turned(op: OpOverload, args: Args, kwargs: Kwargs) -> LazyTensor:
+    """An op that makes its operand another view, as ``t_()``: the view is recorded, and the tensor becomes it."""
+    tensor: LazyTensor = args[0]
+    return tensor.become(record(_pure_form(op), args, kwargs))
 
 
 def _batch_norm(x: torch.Tensor, *args: Any) -> Any:
@@ -103,7 +133,7 @@ def _refuse_to_pin(tensor: torch.Tensor) -> None:
 
 def _each(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     """An op of lists: the op of each tensor, one after the other."""
-    pure = pure_form(op)
+    pure = _pure_form(op)
     made = decompositions()[pure](*args, **kwargs)
     if pure is op:
         return made

@@ -14,7 +14,7 @@ from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.lazy.memory import Layout, layout_of, packed
 from ingot.torch.lazy.numbers import NUMBERS, form_of
 from ingot.torch.lazy.tape import Plan, Ref, Result, View, found, mapped, ref
-from ingot.torch.lazy.tensor import DEVICE, LazyTensor
+from ingot.torch.lazy.tensor import DEVICE, LazyTensor, checked
 from ingot.torch.text.dtypes import DTYPES
 
 Args: TypeAlias = tuple[Any, ...]
@@ -69,8 +69,8 @@ def placed(kwargs: Kwargs, device: str) -> Kwargs:
     named = rest.get("device")
     if named is None:
         return rest
-    if named.type == DEVICE and named.index not in (None, 0):
-        raise RuntimeError(f"there is no device {named} here: the only one is {DEVICE}:0")
+    if named.type == DEVICE:
+        checked(named)
     return rest | {"device": torch.device(device)}
 
 

@@ -67,12 +67,12 @@ def program_of(tape: Tape, results: Sequence[int], inputs: Sequence[torch.Tensor
         with metrics.timed(metrics.COMPILE):
             program = PROGRAMS[key] = compiled(graph, inputs)
     except TraceError:
-        missing = [op for op in listing.ops if not has_row(op, listing.layouts)]
+        missing = [op for op in listing.ops if not is_lowered(op, listing.layouts)]
         if not missing:
             raise
         for op in missing:
-            metrics.count(op.function.name())
-            plans = PLANS.get(op.function, {})
+            metrics.count(op.plan.function.name())
+            plans = PLANS.get(op.plan.function, {})
             plans.update({key: None for key, plan in plans.items() if plan is op.plan})
         return Program(lambda given, places: Execution(lambda: None, lambda: in_torch(graph, given, places)))
     metrics.count(metrics.UNCACHED)
@@ -88,7 +88,7 @@ def graph_of(
     for op in ops:
         args, kwargs = mapped((op.args, op.kwargs), lambda ref: nodes[ref.number], Ref)
         form = op.plan.form
-        made = graph.call_function(form or op.function, (op.function, *args) if form else args, kwargs)
+        made = graph.call_function(form or op.plan.function, (op.plan.function, *args) if form else args, kwargs)
         made.meta[CALL] = op.call
         for i, number in enumerate(op.results):
             if number is not None:
@@ -127,7 +127,7 @@ def _lowered(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[str
         return text, [node.meta["val"].is_complex() for node in returned], checked is not None
 
 
-def has_row(op: Op, layouts: Sequence[Layout]) -> bool:
+def is_lowered(op: Op, layouts: Sequence[Layout]) -> bool:
     """Whether an op of a tape, alone, can be lowered for operands of such shapes and types."""
     operands = list(dict.fromkeys(r.number for r in found((op.args, op.kwargs), Ref)))
     made = [number for number in op.results if number is not None]

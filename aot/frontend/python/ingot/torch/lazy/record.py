@@ -13,7 +13,6 @@ import torch
 from ingot.stablehlo import Place
 from ingot.torch.base.files import is_users
 from ingot.torch.base.torch_internals.ops import OpOverload
-from ingot.torch.lazy.coverage import pure_form
 from ingot.torch.lazy.memory import Layout, Memory, layout_of
 from ingot.torch.lazy.numbers import NUMBERS, form_of, number_data, number_layout
 from ingot.torch.lazy.plans import Args, Kwargs, plan_of
@@ -156,12 +155,6 @@ def _place() -> Place | None:
     while frame and not _is_users(frame.f_code.co_filename):
         frame = frame.f_back
     return Place(frame.f_code.co_filename, frame.f_lineno) if frame else None
-
-
-def turned(op: OpOverload, args: Args, kwargs: Kwargs) -> LazyTensor:
-    """An op that makes its operand another view, as ``t_()``: the view is recorded, and the tensor becomes it."""
-    tensor: LazyTensor = args[0]
-    return tensor.become(record(pure_form(op), args, kwargs))
 
 
 def strided(tensor: LazyTensor, *place: Any) -> Any:

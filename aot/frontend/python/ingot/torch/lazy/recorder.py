@@ -12,7 +12,7 @@ import torch
 from ingot.torch.base import metrics
 from ingot.torch.base.replacements import is_tracer
 from ingot.torch.lazy.memory import UNKNOWN, USAGE, Memory
-from ingot.torch.lazy.programs import Execution, program_of
+from ingot.torch.lazy.programs import Execution, laid_out, program_of
 from ingot.torch.lazy.tape import Tape
 from ingot.torch.lazy.worker import Work, Worker
 
@@ -34,10 +34,8 @@ class Run:
         with torch.inference_mode(False):  # whoever asks
             for memory, data in zip(self._results, self._execution.results(), strict=True):
                 layout = memory.layout
-                if data.stride() != layout.stride:
-                    data = torch.empty_strided(layout.shape, layout.stride, dtype=layout.dtype).copy_(data)
-                memory.fill(data)
-        USAGE.note(self._used)
+                memory.fill(data if data.stride() == layout.stride else laid_out(data, layout.stride))
+        USAGE.peak = max(USAGE.peak, self._used)
 
 
 class Recorder:
@@ -57,24 +55,27 @@ class Recorder:
 
         Raises the error of the run before, if it had one that nobody has seen.
         """
-        run = self._run()
-        if run:
-            self._worker.begin(run.work)
+        with alone():
+            run = self._run()
+            if run:
+                self._worker.begin(run.work)
 
     def run(self) -> None:
         """Runs what is recorded, and waits for it."""
-        run = self._run()
-        if run:
-            run.work.make()
-        self.finish()
+        with alone():
+            run = self._run()
+            if run:
+                run.work.make()
+            self.finish()
 
     def finish(self) -> None:
         """Waits for what runs; raises its error."""
-        run = self._running
-        if run:
-            run.work.wait()
-            self._running = None
-            run.finish()
+        with alone():
+            run = self._running
+            if run:
+                run.work.wait()
+                self._running = None
+                run.finish()
 
     def wait(self) -> None:
         """Waits until nothing reads inputs any more; raises nothing."""
@@ -110,24 +111,6 @@ def alone() -> AbstractContextManager[object]:
     return nullcontext() if is_tracer() else RECORDER.lock
 
 
-def run() -> None:
-    """Runs what is recorded, and waits for it."""
-    with alone():
-        RECORDER.run()
-
-
-def begin() -> None:
-    """Begins to run what is recorded."""
-    with alone():
-        RECORDER.begin()
-
-
-def finish() -> None:
-    """Waits for what runs."""
-    with alone():
-        RECORDER.finish()
-
-
 def _before_fork() -> None:
     RECORDER.lock.acquire()
     RECORDER.wait()
@@ -138,6 +121,6 @@ def _restart() -> None:
     RECORDER.lock, RECORDER._worker = threading.RLock(), Worker()
 
 
-metrics.BEFORE_READING.append(finish)
-atexit.register(finish)
+metrics.BEFORE_READING.append(RECORDER.finish)
+atexit.register(RECORDER.finish)
 os.register_at_fork(before=_before_fork, after_in_parent=lambda: RECORDER.lock.release(), after_in_child=_restart)

@@ -10,7 +10,7 @@ import torch
 from ingot.torch.base.torch_internals.ops import OpOverload
 from ingot.torch.lazy.memory import Memory, layout, layout_of
 from ingot.torch.lazy.plans import Args, Kwargs
-from ingot.torch.lazy.recorder import run
+from ingot.torch.lazy.recorder import RECORDER
 from ingot.torch.lazy.tape import found, mapped
 from ingot.torch.lazy.tensor import DEVICE, LazyTensor, on_device, tensor_of
 
@@ -73,26 +73,18 @@ def emptied(tensor: LazyTensor) -> LazyTensor:
 
 def fit_outputs(op: OpOverload, args: Args, kwargs: Kwargs) -> None:
     """Gives the tensors that an op is told to write to its results' shapes."""
-    names = [argument.name for argument in op._schema.arguments if argument.is_out]
-    outputs = found([kwargs.get(name) for name in names], LazyTensor)
-    if not outputs:
-        return
-    shaped: list[torch.Tensor] = []
-
-    def like(tensor: LazyTensor) -> torch.Tensor:
-        shaped.append(torch.empty_like(tensor.seen))
-        return shaped[-1]
-
-    stand_ins = {name: mapped(kwargs[name], like, LazyTensor) for name in names if name in kwargs}
-    seen_args, seen_kwargs = mapped((args, kwargs), lambda x: x.seen, LazyTensor)
-    op(*seen_args, **seen_kwargs | stand_ins)
-    for output, shape in zip(outputs, (x.shape for x in shaped), strict=True):
-        resize(output, shape)
+    outputs = {argument.name: kwargs.get(argument.name) for argument in op._schema.arguments if argument.is_out}
+    if found(outputs, LazyTensor):
+        shaped = mapped(outputs, lambda x: torch.empty_like(x.seen), LazyTensor)
+        seen_args, seen_kwargs = mapped((args, kwargs), lambda x: x.seen, LazyTensor)
+        op(*seen_args, **seen_kwargs | shaped)
+        for output, like in zip(found(outputs), found(shaped), strict=True):
+            resize(output, like.shape)
 
 
 def _grow(memory: Memory, count: int) -> None:
     """Makes a memory, with all views of it, one of so many elements."""
-    run()
+    RECORDER.run()
     data = memory.known()
     longer = torch.zeros(count, dtype=data.dtype)
     longer[: data.numel()] = data.as_strided((data.numel(),), (1,), 0)

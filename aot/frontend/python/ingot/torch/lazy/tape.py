@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import torch
 
 from ingot.stablehlo import Place
-from ingot.torch.lazy.memory import Layout, Memory, layout_of
+from ingot.torch.base.torch_internals.ops import neg_view
+from ingot.torch.lazy.memory import Layout, Memory
 from ingot.torch.text.dtypes import DTYPES
 
 Key: TypeAlias = tuple[Any, ...]
@@ -22,6 +23,9 @@ class Ref:
     """A value of a tape, or an operand of a plan, by its number; `ref` gives the only one of each."""
 
     number: int
+
+    def __repr__(self) -> str:
+        return f"%{self.number}"
 
 
 ref = functools.cache(Ref)
@@ -85,9 +89,8 @@ class Tape:
             memory, form = tensor.memory, tensor.form
             number = self._read(memory)
             if form is not memory.layout:
-                for plan in view_plans(memory.layout, form):
-                    self.calls.append((plan, number - self.first))
-                    number = self.new()
+                self.calls.append((view_plan(memory.layout, form), number - self.first))
+                number = self.new()
             tensor.number = number
         return int(tensor.number)
 
@@ -136,37 +139,26 @@ class Tape:
 
 
 @functools.lru_cache(100_000)
-def view_plans(whole: Layout, view: Layout) -> tuple[Plan, ...]:
-    """Plans of the ops, one after the other, that make a view of the tensor that covers its memory.
+def view_plan(whole: Layout, view: Layout) -> Plan:
+    """The plan of a view of the tensor that covers its memory.
 
     Raises RuntimeError for a view of other elements than those or their parts.
     """
-    seen, plans = whole.bare(), []
-    for function, arguments in _view_ops(whole, view):
-        seen = function(seen, *arguments)
-        made = View(0, layout_of(seen))
-        plans.append(Plan(function, None, None, (ref(0), *arguments), {}, (made,), (), False, False, list))
-    return tuple(plans)
-
-
-def _view_ops(whole: Layout, view: Layout) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """The ops that make a view, and their arguments after the first."""
-    aten, shape = torch.ops.aten, tuple(view.shape)
-    is_complex = view.dtype.is_complex
-    if is_complex and view.dtype.to_real() == whole.dtype:
-        yield aten.as_strided.default, ((*shape, 2), (*(2 * step for step in view.stride), 1), 2 * view.offset)
-        yield aten.view_as_complex.default, ()
-    elif view.dtype in (whole.dtype, whole.dtype.to_real()):
-        if view.dtype != whole.dtype:
-            yield aten.view_as_real.default, ()
-        yield aten.as_strided.default, (shape, view.stride, view.offset)
-    else:
+    if whole.dtype not in (view.dtype, view.dtype.to_real()) and whole.dtype.to_real() != view.dtype:
         what = f"a view of {whole.dtype} as {view.dtype}, made before the last step was run, is used"
         raise RuntimeError(f"{what}; make the view again")
-    if view.is_conj:
-        yield aten._conj.default, ()
-    if view.is_neg:
-        yield aten._neg_view.default, ()
+    args = (ref(0), tuple(view.shape), view.stride, view.offset, view.dtype, view.is_conj, view.is_neg)
+    return Plan(torch.ops.aten.as_strided.default, _viewed, None, args, {}, (View(0, view),), (), False, False, list)
+
+
+def _viewed(op: Any, x: Any, shape: Any, stride: Any, offset: int, dtype: Any, is_conj: bool, is_neg: bool) -> Any:
+    """A view of a tensor, also of its elements as pairs of numbers, or of such pairs as elements."""
+    if dtype.is_complex and not x.is_complex():
+        x = torch.view_as_complex(op(x, (*shape, 2), (*(2 * step for step in stride), 1), 2 * offset))
+    else:
+        x = op(x if dtype == x.dtype else torch.view_as_real(x), shape, stride, offset)
+    x = torch.conj(x) if is_conj else x
+    return neg_view(x) if is_neg else x
 
 
 def mapped(tree: Any, function: Callable[[Any], Any], of: type | tuple[type, ...] = torch.Tensor) -> Any:

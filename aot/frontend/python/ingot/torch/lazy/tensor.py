@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import torch
 
@@ -14,10 +14,11 @@ from ingot.torch.base.torch_internals.fake_tensors import make_wrapper
 from ingot.torch.base.torch_internals.modes import no_dispatch, no_torch_function
 from ingot.torch.base.torch_internals.ops import set_conj, set_neg
 from ingot.torch.lazy.memory import UNKNOWN, Layout, Memory, layout_of, packed, view_like
-from ingot.torch.lazy.recorder import RECORDER, alone, run
+from ingot.torch.lazy.recorder import RECORDER, alone
 
 DEVICE = "ingot"
 _DEVICE = torch.device("privateuseone", 0)
+Device: TypeAlias = torch.device | str | int | None
 OWN = {"memory", "form", "number", "_seen"}  # attributes of lazy tensors
 
 
@@ -58,14 +59,14 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     def bytes(self) -> torch.Tensor:
         """The tensor in PyTorch's memory, over the memory's own; what is recorded runs before."""
         with alone():
-            run()
+            RECORDER.run()
             return view_like(self.memory.known(), self.form)
 
     def on_host(self) -> torch.Tensor:
         """The same to read only: what is recorded runs where the values depend on it."""
         with alone():
             if RECORDER.tape.is_written(self.memory):
-                run()
+                RECORDER.run()
             return view_like(self.memory.known(), self.form)
 
     def untyped_storage(self) -> torch.UntypedStorage:
@@ -154,6 +155,14 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
             return rebuild_parameter, (self.detach(), self.requires_grad, OrderedDict())
         parts = (self.detach().cpu(), self.dtype, str(self.device), self.requires_grad)
         return rebuild_tensor, parts
+
+
+def checked(device: Device) -> None:
+    """Raises RuntimeError for another device than the only one."""
+    named = torch.device(device) if isinstance(device, str) else device
+    index, kind = (named.index, named.type) if isinstance(named, torch.device) else (named, DEVICE)
+    if index not in (None, 0) or kind != DEVICE:
+        raise RuntimeError(f"there is no device {device} here: the only one is {DEVICE}:0")
 
 
 def tensor_of(memory: Memory, form: Layout) -> LazyTensor:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from ingot.torch.lazy.listing import Listing
 from ingot.torch.lazy.recorder import RECORDER
-from ingot.torch.lazy.tape import Ref, found, mapped
+from ingot.torch.lazy.tape import Ref, found
 from ingot.torch.lazy.tensor import LazyTensor
 from ingot.torch.text.dtypes import dtype_name
 
@@ -29,7 +27,8 @@ def text(*tensors: torch.Tensor) -> str:
     lines = [_line(listing, number, "input()", roots) for number in listing.inputs if number in named | {*roots}]
     for op in ops:
         made = [number for number in op.results if number is not None]
-        call = f"{op.function}({', '.join(_arguments(op.args, op.kwargs))})"
+        arguments = [*map(str, op.args), *(f"{name}={value}" for name, value in op.kwargs.items())]
+        call = f"{op.plan.function}({', '.join(arguments)})"
         lines += [_line(listing, number, call, roots) for number in made] or [f"  {call}"]
     return "\n".join(["IR {", *lines, "}"])
 
@@ -38,18 +37,3 @@ def _line(listing: Listing, number: int, what: str, roots: list[int]) -> str:
     layout = listing.layouts[number]
     root = f", ROOT={roots.index(number)}" if number in roots else ""
     return f"  %{number} = {dtype_name(layout.dtype)}[{','.join(map(str, layout.shape))}] {what}{root}"
-
-
-def _arguments(args: Any, kwargs: Any) -> list[str]:
-    return [*map(_written, args), *(f"{name}={_written(value)}" for name, value in kwargs.items())]
-
-
-def _written(value: Any) -> str:
-    return str(mapped(value, lambda ref: _Name(f"%{ref.number}"), Ref))
-
-
-class _Name(str):
-    """Is written without quotes."""
-
-    def __repr__(self) -> str:
-        return str(self)

@@ -16,6 +16,7 @@ from ingot.torch.base.torch_internals.ops import (
     decomposition_table,
     get_decompositions,
     has_kernel,
+    overload_of,
 )
 from ingot.torch.text.bessel import BESSEL
 from ingot.torch.text.incomplete import INCOMPLETE
@@ -124,11 +125,11 @@ def _lists_apart() -> Decompositions:
     """``_foreach_mul`` and its like: the op of each tensor, one after the other."""
     found: Decompositions = {}
     for full_name in all_op_names():
-        name, _, overload = full_name.removeprefix("aten::").partition(".")
+        name, _, variant = full_name.removeprefix("aten::").partition(".")
         short = name.removeprefix("_foreach_")
         one = getattr(torch.ops.aten, OF_ONE_TENSOR.get(short, short), None)
-        if short != name and not name.endswith("_") and "out" not in overload and one is not None:
-            found[getattr(getattr(torch.ops.aten, name), overload or "default")] = _for_each(one, BY_NAME.get(short))
+        if short != name and not name.endswith("_") and "out" not in variant and one is not None:
+            found[overload_of(full_name)] = _for_each(one, BY_NAME.get(short))
     return found
 
 

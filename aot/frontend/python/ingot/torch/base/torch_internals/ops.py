@@ -49,6 +49,14 @@ def all_op_names() -> list[str]:
     return torch._C._dispatch_get_all_op_names()  # type: ignore[no-any-return]
 
 
+def overload_of(full_name: str) -> OpOverload | None:
+    """An op by its full name; None where Python has no such op."""
+    namespace, _, name = full_name.partition("::")
+    packet, _, overload = name.partition(".")
+    found = getattr(getattr(torch.ops, namespace), packet, None)
+    return None if found is None else getattr(found, overload or "default")
+
+
 def has_kernel(op: str, key: str | None = None) -> bool:
     """Whether an op, by its full name, has a kernel at all, or one for a key of dispatch."""
     if key is None:
