@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -147,6 +148,14 @@ def test_memory_has_an_address_and_a_storage() -> None:
     y = x * 2
     assert y[2:].data_ptr() - y.data_ptr() == 8 and y.untyped_storage().nbytes() == 24
     assert x.untyped_storage().data_ptr() == x[1:].untyped_storage().data_ptr() != y.untyped_storage().data_ptr()
+
+
+@pytest.mark.parametrize("share", [torch.from_dlpack, torch.to_dlpack, torch.utils.dlpack.to_dlpack, np.from_dlpack])
+def test_memory_is_not_shared_by_dlpack(share: Callable[[Any], Any]) -> None:
+    with pytest.raises(BufferError, match=r"ingot:0 is not shared by DLPack.*x\.cpu\(\)"):
+        share(torch.ones(2, device=DEVICE))
+    assert torch.from_dlpack(torch.utils.dlpack.to_dlpack(torch.ones(2))).tolist() == [1, 1]
+    assert torch.from_dlpack(np.ones(2), device=DEVICE).device == DEVICE
 
 
 def test_values_that_are_known_run_nothing() -> None:

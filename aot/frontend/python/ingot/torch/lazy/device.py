@@ -62,6 +62,7 @@ def _registered() -> list[torch.library.Library]:
     set_engine(Engine())
     set_accelerator(OF_ACCELERATOR)
     torch.Generator = Generator
+    torch.to_dlpack = torch.utils.dlpack.to_dlpack = functools.partial(_to_dlpack, torch.to_dlpack)
     set_up_files()
     library = torch.library.Library("aten", "IMPL")
     for op in _factories():
@@ -93,6 +94,11 @@ def _is_pinned(otherwise: Any, keys: Any, tensor: torch.Tensor, device: torch.de
     if device is None or device.type == DEVICE:
         return True
     return bool(otherwise.call_boxed(keys, tensor, device))
+
+
+def _to_dlpack(original: Callable[..., Any], tensor: torch.Tensor) -> Any:
+    """What gives a capsule without asking the tensor; one of the device refuses."""
+    return tensor.__dlpack__() if isinstance(tensor, LazyTensor) else original(tensor)
 
 
 def _copy_from(source: torch.Tensor, tensor: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:

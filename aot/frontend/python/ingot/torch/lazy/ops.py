@@ -14,7 +14,7 @@ from ingot.torch.lazy.composed import COMPOSED
 from ingot.torch.lazy.host import converted, copy_into, draw, empty, number, record_or_run, run_by_torch, same
 from ingot.torch.lazy.plans import Args, Kwargs, placed
 from ingot.torch.lazy.record import Recorded, aten, record, recorded, strided
-from ingot.torch.lazy.resize import emptied, fit_outputs, resize, resize_as, set_to
+from ingot.torch.lazy.resize import fit_outputs, resize, set_to
 from ingot.torch.lazy.tensor import LazyTensor, on_device
 from ingot.torch.text.decompositions import decompositions
 from ingot.torch.text.lowering import TABLE, overload_name
@@ -33,8 +33,8 @@ SPECIAL: dict[OpOverload, Callable[..., Any]] = {
     aten.scalar_tensor.default: lambda value, **kwargs: on_device(torch.scalar_tensor(value, **placed(kwargs, "cpu"))),
     aten.as_strided.default: strided,
     aten.resize_.default: resize,
-    aten.resize_as_.default: resize_as,
-    aten.set_.default: emptied,
+    aten.resize_as_.default: lambda tensor, other, **options: resize(tensor, other.shape, **options),
+    aten.set_.default: lambda tensor: tensor.become(on_device(torch.empty(0, dtype=tensor.dtype))),
     aten.set_.source_Tensor: set_to,
     aten.set_.source_Tensor_storage_offset: set_to,
     aten.set_.source_Storage: set_to,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
@@ -50,12 +49,11 @@ def plan_of(
     form = form_of(op) if number else None
     returned = _returned(op)
     return Plan(
-        op, form, number, named_args, named_kwargs, results, writes, has_positions, is_of_many(op), returned
+        op, form, number, named_args, named_kwargs, results, writes, has_positions, _is_of_many(op), returned
     ), is_clear
 
 
-@functools.cache
-def is_of_many(op: OpOverload) -> bool:
+def _is_of_many(op: OpOverload) -> bool:
     """Whether an op gives several results, or a list."""
     returns = op._schema.returns
     return len(returns) != 1 or str(returns[0].type).startswith("List")
@@ -74,16 +72,10 @@ def placed(kwargs: Kwargs, device: str) -> Kwargs:
     return rest | {"device": torch.device(device)}
 
 
-@functools.cache
-def _written_arguments(op: OpOverload) -> list[tuple[int, str]]:
-    """The places and names of the arguments that an op changes."""
-    arguments = enumerate(op._schema.arguments)
-    return [(i, a.name) for i, a in arguments if a.alias_info is not None and a.alias_info.is_write]
-
-
 def _written(op: OpOverload, args: Args, kwargs: Kwargs) -> list[Any]:
     """The arguments that an op changes."""
-    return [args[i] if i < len(args) else kwargs.get(name) for i, name in _written_arguments(op)]
+    written = [(i, a.name) for i, a in enumerate(op._schema.arguments) if a.alias_info and a.alias_info.is_write]
+    return [args[i] if i < len(args) else kwargs.get(name) for i, name in written]
 
 
 def _replaced(tree: Any, others: Iterator[Any]) -> Any:
@@ -97,7 +89,7 @@ def _computed(op: OpOverload, args: Args, kwargs: Kwargs, operands: Sequence[Any
     seen = op(*seen_args, **seen_kwargs)
     if seen is None:  # as some ops give that write to what they are told
         return [seen_kwargs[argument.name] for argument in op._schema.arguments if argument.is_out]
-    return list(seen) if is_of_many(op) else [seen]
+    return list(seen) if _is_of_many(op) else [seen]
 
 
 def _result(seen: torch.Tensor | None, operands: Sequence[Any], writes: Sequence[int]) -> Result:
@@ -124,11 +116,10 @@ def _is_clear(result: Result, operands: Sequence[Any], writes: Sequence[int]) ->
     return not isinstance(result, int) or result in writes or sum(x is operands[result] for x in operands) == 1
 
 
-@functools.cache
 def _returned(op: OpOverload) -> Callable[[list[Any]], Any]:
     """What an op gives, of its results."""
     if not op._schema.returns:
         return lambda _: None
-    if not is_of_many(op):
+    if not _is_of_many(op):
         return operator.itemgetter(0)
     return tuple if len(op._schema.returns) > 1 else list

@@ -30,7 +30,8 @@ class Run:
         metrics.add(metrics.EXECUTE, self.work.seconds)
         for memory in self._results:
             memory.awaited = None
-        self.work.check()
+        if self.work.error:
+            raise self.work.error
         with torch.inference_mode(False):  # whoever asks
             for memory, data in zip(self._results, self._execution.results(), strict=True):
                 layout = memory.layout

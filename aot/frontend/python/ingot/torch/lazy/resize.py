@@ -12,7 +12,7 @@ from ingot.torch.lazy.memory import Memory, layout, layout_of
 from ingot.torch.lazy.plans import Args, Kwargs
 from ingot.torch.lazy.recorder import RECORDER
 from ingot.torch.lazy.tape import found, mapped
-from ingot.torch.lazy.tensor import DEVICE, LazyTensor, on_device, tensor_of
+from ingot.torch.lazy.tensor import DEVICE, LazyTensor, tensor_of
 
 
 def resize(tensor: LazyTensor, size: Sequence[int], *, memory_format: torch.memory_format | None = None) -> LazyTensor:
@@ -25,11 +25,6 @@ def resize(tensor: LazyTensor, size: Sequence[int], *, memory_format: torch.memo
         _grow(memory, offset + like.numel())
     form = layout(like.shape, like.stride(), offset, memory.layout.dtype, False, False)
     return tensor.become(tensor_of(memory, form))
-
-
-def resize_as(tensor: LazyTensor, other: torch.Tensor, **options: Any) -> LazyTensor:
-    """``tensor.resize_as_(other)``."""
-    return resize(tensor, other.shape, **options)
 
 
 class DeviceStorage(torch.UntypedStorage):  # type: ignore[misc]  # torch is not checked
@@ -64,11 +59,6 @@ def set_to(tensor: LazyTensor, source: Any, *place: Any) -> LazyTensor:
             "use x.set_(source.as_strided(size, stride, offset))"
         )
     return tensor.become(source)
-
-
-def emptied(tensor: LazyTensor) -> LazyTensor:
-    """``tensor.set_()``."""
-    return tensor.become(on_device(torch.empty(0, dtype=tensor.dtype)))
 
 
 def fit_outputs(op: OpOverload, args: Args, kwargs: Kwargs) -> None:

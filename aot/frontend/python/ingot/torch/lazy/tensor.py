@@ -101,6 +101,11 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
             raise TypeError(f"can't convert {self.device} tensor to numpy; use Tensor.cpu() before")
         return self.detach().cpu().numpy()
 
+    def __dlpack__(self, **_: Any) -> Any:
+        raise BufferError(f"memory of {self.device} is not shared by DLPack, as each step may move it; use x.cpu()")
+
+    __dlpack_device__ = __dlpack__
+
     def __array__(self, dtype: Any = None) -> Any:
         return self.numpy()
 

@@ -16,7 +16,7 @@ class Work:
         self._begun, self._done = threading.Lock(), threading.Lock()  # held until then
         self._begun.acquire()
         self._done.acquire()
-        self._error: BaseException | None = None
+        self.error: BaseException | None = None  # of the call
         self.seconds = 0.0  # that it took
 
     def make(self) -> None:
@@ -26,7 +26,7 @@ class Work:
         try:
             self._call()
         except BaseException as error:  # raised where the results are asked for
-            self._error = error
+            self.error = error
         self.seconds = time.perf_counter() - start
         self._done.release()
 
@@ -38,11 +38,6 @@ class Work:
         """Waits until it is done."""
         with self._done:
             pass
-
-    def check(self) -> None:
-        """Raises the error of the call, if there was one."""
-        if self._error is not None:
-            raise self._error
 
 
 class Worker:
