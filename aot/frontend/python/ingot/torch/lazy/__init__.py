@@ -1,4 +1,4 @@
-"""Lazy tensors: PyTorch as it is written, compiled in pieces that are as long as nobody looks.
+"""Lazy tensors: what is done with tensors of a device is recorded, and compiled and run when somebody looks.
 
 >>> model.to(ingot.torch.device())
 >>> loss = loss_of(model(x), y)

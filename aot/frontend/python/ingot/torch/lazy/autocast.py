@@ -1,4 +1,4 @@
-"""``torch.autocast`` on the device: which ops compute in the narrower type is what it is on PyTorch's processor."""
+"""``torch.autocast("ingot")``: each op computes in the type in which it does with ``torch.autocast("cpu")``."""
 
 from __future__ import annotations
 

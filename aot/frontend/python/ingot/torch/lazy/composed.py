@@ -1,4 +1,4 @@
-"""Ops that PyTorch gives devices in one piece, made of others as PyTorch makes them on its processor."""
+"""Ops that PyTorch gives devices whole (cells of LSTMs and GRUs, dropout, batch norm), made of simpler ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The device ``ingot`` of PyTorch, and the ends of its steps."""
+"""The device ``ingot``: PyTorch is told of it, and steps are ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What loads tensors onto the device from files: ``torch.load(map_location=)`` and ``safetensors``."""
+"""``torch.load(map_location="ingot")`` and ``safetensors`` load tensors onto the device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the processor does for lazy tensors: copies from and to it, random numbers, and ops that have no row."""
+"""What PyTorch does for lazy tensors on the processor: copies, random numbers, and ops that cannot be recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory that lazy tensors share, and where in it a tensor has its elements."""
+"""Memory, which a tensor and its views share, and layouts, which say where in it a tensor has its elements."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -13,19 +14,6 @@ from ingot.torch.lazy import autocast
 from ingot.torch.lazy.memory import USAGE
 from ingot.torch.lazy.recorder import RECORDER
 from ingot.torch.lazy.tensor import Device, checked
-
-
-class CurrentDevice:
-    """``with torch.ingot.device(0)``: there is one device, which stays the current one."""
-
-    def __init__(self, device: Device = None) -> None:
-        checked(device)
-
-    def __enter__(self) -> CurrentDevice:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
 
 def _reset_peak() -> None:
@@ -62,7 +50,7 @@ def _asked(function: Callable[[], Any]) -> staticmethod[[Device], Any]:
 class Module:
     """What ``torch.ingot`` is. The device is the processor, and its random numbers are those of PyTorch's generator."""
 
-    device = CurrentDevice
+    device = _asked(nullcontext)  # it stays the current one
     device_count, current_device = staticmethod(lambda: 1), staticmethod(lambda: 0)
     is_available = is_initialized = is_bf16_supported = staticmethod(lambda: True)
     init = empty_cache = staticmethod(lambda: None)  # memory that is not in use is the system's already

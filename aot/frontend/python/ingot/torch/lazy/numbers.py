@@ -1,6 +1,6 @@
-"""Numbers that Python changes from step to step, as learning rates and bias corrections, are inputs of a tape.
+"""Numbers among the arguments of some ops are inputs of a tape, so that another learning rate compiles nothing.
 
-So a step is compiled once for all of them. Other numbers, as exponents and bounds, belong to the op.
+Numbers of all other ops, as exponents and bounds, belong to the program.
 """
 
 from __future__ import annotations

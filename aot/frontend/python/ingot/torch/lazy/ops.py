@@ -1,4 +1,4 @@
-"""What an op on lazy tensors does: it is recorded, or it is the processor's."""
+"""How each op on lazy tensors is done: it is recorded, made of others, or run by PyTorch on the processor."""
 
 from __future__ import annotations
 
@@ -21,13 +21,24 @@ from ingot.torch.text.lowering import TABLE, overload_name
 
 Way: TypeAlias = Callable[[Args, Kwargs], Any]
 
+
+def _batch_norm(x: torch.Tensor, *args: Any) -> Any:
+    """Batch normalization; the saved statistics are empty in evaluation, as on the processor and not on meta."""
+    results = record_or_run(aten._native_batch_norm_legit.default, (x, *args), {})
+    return results if args[4] else (results[0], x.new_empty(0), x.new_empty(0))
+
+
+def _refuse_to_pin(tensor: torch.Tensor, device: Any = None) -> None:
+    raise RuntimeError(f"a tensor of {tensor.device} cannot be pinned, only one of the processor; use x.cpu() before")
+
+
 SPECIAL: dict[OpOverload, Callable[..., Any]] = {
     aten.detach.default: same,
     aten.alias.default: same,
     aten.lift_fresh.default: lambda tensor: tensor,
     aten._local_scalar_dense.default: number,
     aten.is_pinned.default: lambda tensor, device=None: False,
-    aten._pin_memory.default: lambda tensor, device=None: _refuse_to_pin(tensor),
+    aten._pin_memory.default: _refuse_to_pin,
     aten._to_copy.default: converted,
     aten.copy_.default: copy_into,
     aten.scalar_tensor.default: lambda value, **kwargs: on_device(torch.scalar_tensor(value, **placed(kwargs, "cpu"))),
@@ -41,7 +52,7 @@ SPECIAL: dict[OpOverload, Callable[..., Any]] = {
     aten.set_.source_Storage_storage_offset: set_to,
     aten._has_compatible_shallow_copy_type.default: lambda tensor, other: False,
     aten.is_same_size.default: lambda tensor, other: tensor.shape == other.shape,
-    aten._native_batch_norm_legit.default: lambda *args: _batch_norm(*args),
+    aten._native_batch_norm_legit.default: _batch_norm,
     **COMPOSED,
 }
 # Ops whose shapes PyTorch does not tell without values, or tells wrongly.
@@ -61,17 +72,18 @@ def _way(op: OpOverload) -> Way:
     if op in SPECIAL:
         special = SPECIAL[op]
         return lambda args, kwargs: special(*args, **kwargs)
-    if _is_composite(op):
+    if has_kernel(op.name(), "CompositeImplicitAutograd"):  # with ``inference_mode()`` PyTorch leaves it to the device
         return lambda args, kwargs: op.decompose(*args, **kwargs)
+    pure = _pure_form(op)
     if is_empty(op):
         call = Recorded(op, empty).call
     elif op._opname.startswith("_foreach_"):
-        return functools.partial(_each, op)
+        return functools.partial(_each, op, pure)
     elif torch.Tag.nondeterministic_seeded in op.tags:
         return functools.partial(draw, op)
     elif torch.Tag.inplace_view in op.tags:
-        call = functools.partial(_turned, op)
-    elif op in OF_UNKNOWN_SHAPE or not _has_row(op):
+        call = functools.partial(_turned, pure)
+    elif op in OF_UNKNOWN_SHAPE or not any(overload_name(x) in TABLE or x in decompositions() for x in (op, pure)):
         return functools.partial(run_by_torch, op)
     elif any(argument.is_out for argument in op._schema.arguments):
         call = functools.partial(_recorded_into, op)
@@ -87,21 +99,6 @@ def _way(op: OpOverload) -> Way:
     return way
 
 
-@functools.cache
-def _has_row(op: OpOverload) -> bool:
-    """Whether an op, or the one that makes what it writes, has a row or is taken apart."""
-    if torch.Tag.inplace_view in op.tags:
-        return True
-    return any(overload_name(form) in TABLE or form in decompositions() for form in (op, _pure_form(op)))
-
-
-@functools.cache
-def _is_composite(op: OpOverload) -> bool:
-    """Whether PyTorch makes an op of others; with ``inference_mode()`` it leaves that to the device."""
-    return bool(has_kernel(op.name(), "CompositeImplicitAutograd"))
-
-
-@functools.cache
 def _pure_form(op: OpOverload) -> OpOverload:
     """The op that makes what an op writes: ``add`` of ``add_``; of others, the op itself."""
     packet = getattr(torch.ops.aten, op._opname.removesuffix("_"), None)
@@ -115,25 +112,14 @@ def _recorded_into(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     return record(op, args, kwargs)
 
 
-def _turned(op: OpOverload, args: Args, kwargs: Kwargs) -> LazyTensor:
+def _turned(pure: OpOverload, args: Args, kwargs: Kwargs) -> LazyTensor:
     """An op that makes its operand another view, as ``t_()``: the view is recorded, and the tensor becomes it."""
     tensor: LazyTensor = args[0]
-    return tensor.become(record(_pure_form(op), args, kwargs))
+    return tensor.become(record(pure, args, kwargs))
 
 
-def _batch_norm(x: torch.Tensor, *args: Any) -> Any:
-    """Batch normalization; the saved statistics are empty in evaluation, as on the processor and not on meta."""
-    results = record_or_run(aten._native_batch_norm_legit.default, (x, *args), {})
-    return results if args[4] else (results[0], x.new_empty(0), x.new_empty(0))
-
-
-def _refuse_to_pin(tensor: torch.Tensor) -> None:
-    raise RuntimeError(f"a tensor of {tensor.device} cannot be pinned, only one of the processor; use x.cpu() before")
-
-
-def _each(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
+def _each(op: OpOverload, pure: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     """An op of lists: the op of each tensor, one after the other."""
-    pure = _pure_form(op)
     made = decompositions()[pure](*args, **kwargs)
     if pure is op:
         return made

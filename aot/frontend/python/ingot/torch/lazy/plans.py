@@ -1,4 +1,4 @@
-"""What calls of ops make, by shapes, types and layouts: PyTorch says it once for operands of equal layouts."""
+"""Makes plans: PyTorch is asked once, on its device meta, what a call makes of operands of some layouts."""
 
 from __future__ import annotations
 

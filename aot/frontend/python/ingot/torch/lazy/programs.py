@@ -1,4 +1,4 @@
-"""Tapes as bundles: each is compiled once, and found again by all that it says."""
+"""Tapes as compiled programs: one that was compiled before is found by its calls and results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ingot.torch.base.places import only_trace_errors
 from ingot.torch.base.replacements import exclusive, working_for_tracer
 from ingot.torch.lazy.listing import Listing, Op
 from ingot.torch.lazy.memory import Layout, layout_of
-from ingot.torch.lazy.tape import PLANS, Key, Ref, Tape, found, mapped
+from ingot.torch.lazy.tape import PLANS, Ref, Tape, found, mapped
 from ingot.torch.numbers.index_checks import with_checks
 from ingot.torch.program import ROUNDS
 from ingot.torch.text.emit import Way, emit
@@ -31,14 +31,8 @@ ENTRY = "graph"
 CALL = "ingot_call"  # of a node: the number of the tape's call
 Tensors = list[torch.Tensor]
 Places = Mapping[int, Place | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Execution:
-    """A program on some inputs: `work` needs no lock of Python's; then `results` gives what was made."""
-
-    work: Callable[[], None]
-    results: Callable[[], Tensors]
+# A program on some inputs: what works, without Python's lock, and what then gives the results.
+Execution = tuple[Callable[[], None], Callable[[], Tensors]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +43,8 @@ class Program:
     nbytes: int = 0
 
 
-PROGRAMS: dict[Key, Program] = {}  # of this process; its bundles are also in the cache on disk
+# Of this process, by a tape's calls and results; bundles are also in the cache on disk.
+PROGRAMS: dict[tuple[Any, ...], Program] = {}
 
 
 def program_of(tape: Tape, results: Sequence[int], inputs: Sequence[torch.Tensor]) -> Program:
@@ -57,10 +52,11 @@ def program_of(tape: Tape, results: Sequence[int], inputs: Sequence[torch.Tensor
 
     A tape with an op that has no row is PyTorch's to run; that op is not recorded again.
     """
-    key = tape.key(results)
-    if key in PROGRAMS:
+    key = (*tape.calls, *results)
+    known = PROGRAMS.get(key)
+    if known:
         metrics.count(metrics.CACHED)
-        return PROGRAMS[key]
+        return known
     listing = Listing(tape.calls)
     graph = graph_of(listing.ops, listing.inputs, results, listing.strides)
     try:
@@ -74,7 +70,7 @@ def program_of(tape: Tape, results: Sequence[int], inputs: Sequence[torch.Tensor
             metrics.count(op.plan.function.name())
             plans = PLANS.get(op.plan.function, {})
             plans.update({key: None for key, plan in plans.items() if plan is op.plan})
-        return Program(lambda given, places: Execution(lambda: None, lambda: in_torch(graph, given, places)))
+        return Program(lambda given, places: (lambda: None, lambda: in_torch(graph, given, places)))
     metrics.count(metrics.UNCACHED)
     return program
 
@@ -158,7 +154,7 @@ def compiled(graph: fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Program:
                 return in_torch(graph, given, places)
             return [torch.view_as_complex(x) if pairs else x for x, pairs in zip(made, are_complex, strict=False)]
 
-        return Execution(functools.partial(session.run, entry.index, inputs, tuple(made)), results)
+        return functools.partial(session.run, entry.index, inputs, tuple(made)), results
 
     return Program(on, session.bundle.arena_bytes + sum(x.nbytes for x in outputs))
 

@@ -1,4 +1,4 @@
-"""Ops on lazy tensors are added to the tape."""
+"""Records calls: a call's plan is found by its arguments, written onto the tape, and says what results to make."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ingot.torch.lazy.memory import Layout, Memory, layout_of
 from ingot.torch.lazy.numbers import NUMBERS, form_of, number_data, number_layout
 from ingot.torch.lazy.plans import Args, Kwargs, plan_of
 from ingot.torch.lazy.recorder import RECORDER
-from ingot.torch.lazy.tape import FROZEN, PLANS, Plan, View, frozen
+from ingot.torch.lazy.tape import FROZEN, PLANS, Plan, View
 from ingot.torch.lazy.tensor import LazyTensor, on_device, tensor_of, view_of
 
 aten = torch.ops.aten
@@ -73,7 +73,7 @@ class Recorded:
         if isinstance(tree, (list, tuple)):
             return tuple([self._described(x, operands) for x in tree])
         if not isinstance(tree, torch.Tensor):
-            return frozen(tree)
+            return _leaf(tree)
         operand = _taken(self.op, tree)
         operands.append(operand)
         return operand.form if operand is tree else (kind, operand.form)
@@ -108,6 +108,14 @@ def recorded(op: OpOverload) -> Recorded:
 def record(op: OpOverload, args: Args, kwargs: Kwargs) -> Any:
     """Adds an op to the tape, as `Recorded.call` does."""
     return recorded(op).call(args, kwargs)
+
+
+def _leaf(value: Any) -> Any:
+    """An argument so that equal ones mean the same: 1 is not 1.0 or True, and 0.0 is not -0.0."""
+    kind = type(value)
+    if kind is bool or (kind is float and value and value == value):
+        return (kind, value)
+    return (kind, repr(value)) if kind in (float, complex) else value
 
 
 def _kind(operand: Any) -> Layout | type:

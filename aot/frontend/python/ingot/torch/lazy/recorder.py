@@ -22,8 +22,8 @@ class Run:
 
     def __init__(self, execution: Execution, results: list[Memory], used: int) -> None:
         """`used` is how many bytes are in use while it runs."""
-        self.work = Work(execution.work)
-        self._execution, self._results, self._used = execution, results, used
+        work, self._made = execution
+        self.work, self._results, self._used = Work(work), results, used
 
     def finish(self) -> None:
         """Once it is done, gives the memory its bytes; raises what went wrong, after which it has none."""
@@ -33,7 +33,7 @@ class Run:
         if self.work.error:
             raise self.work.error
         with torch.inference_mode(False):  # whoever asks
-            for memory, data in zip(self._results, self._execution.results(), strict=True):
+            for memory, data in zip(self._results, self._made(), strict=True):
                 layout = memory.layout
                 memory.fill(data if data.stride() == layout.stride else laid_out(data, layout.stride))
         USAGE.peak = max(USAGE.peak, self._used)

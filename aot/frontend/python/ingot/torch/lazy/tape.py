@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,8 +14,6 @@ from ingot.stablehlo import Place
 from ingot.torch.base.torch_internals.ops import neg_view
 from ingot.torch.lazy.memory import Layout, Memory
 from ingot.torch.text.dtypes import DTYPES
-
-Key: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,11 +85,14 @@ class Tape:
         """The number of a tensor: what the tape does not know yet becomes an input, or a view of one."""
         if tensor.number < self.first:
             memory, form = tensor.memory, tensor.form
-            number = self._read(memory)
+            if memory.number < self.first:
+                if memory.layout.dtype not in DTYPES:
+                    raise NotImplementedError(f"programs have no elements of {memory.layout.dtype}")
+                memory.number = self.input(memory.layout, memory if memory.awaited else memory.known())
+            tensor.number = memory.number
             if form is not memory.layout:
-                self.calls.append((view_plan(memory.layout, form), number - self.first))
-                number = self.new()
-            tensor.number = number
+                self.calls.append((view_plan(memory.layout, form), memory.number - self.first))
+                tensor.number = self.new()
         return int(tensor.number)
 
     def new(self) -> int:
@@ -112,10 +113,6 @@ class Tape:
             memory.written = memory.number
             self._made.append(weakref.ref(memory))
 
-    def is_written(self, memory: Memory) -> bool:
-        """Whether the values of a memory depend on what is recorded."""
-        return memory.written >= self.first
-
     def input(self, layout: Layout, data: torch.Tensor | Memory) -> int:
         """The number of a new input."""
         self.inputs.append(data)
@@ -125,17 +122,6 @@ class Tape:
     def live(self) -> list[Memory]:
         """The memory that was made or written and that is in use."""
         return [memory for memory in (made() for made in self._made) if memory is not None]
-
-    def key(self, results: Sequence[int]) -> Key:
-        """What tells it, with the numbers of its results, from all tapes that compute something else."""
-        return (*self.calls, *results)
-
-    def _read(self, memory: Memory) -> int:
-        if memory.number < self.first:
-            if memory.layout.dtype not in DTYPES:
-                raise NotImplementedError(f"programs have no elements of {memory.layout.dtype}")
-            memory.number = self.input(memory.layout, memory if memory.awaited else memory.known())
-        return memory.number
 
 
 @functools.lru_cache(100_000)
@@ -179,17 +165,3 @@ def found(tree: Any, of: type = torch.Tensor) -> list[Any]:
     leaves: list[Any] = []
     mapped(tree, leaves.append, of)
     return leaves
-
-
-def frozen(tree: Any) -> Any:
-    """Arguments so that equal ones mean the same op: 1 is not 1.0 or True, and 0.0 is not -0.0."""
-    kind = type(tree)
-    if kind in FROZEN:
-        return tree
-    if isinstance(tree, (list, tuple)):
-        return tuple([item if type(item) in FROZEN else frozen(item) for item in tree])
-    if isinstance(tree, dict):
-        return tuple([(key, frozen(value)) for key, value in tree.items()])
-    if kind is bool or (kind is float and tree and tree == tree):
-        return (kind, tree)
-    return (kind, repr(tree)) if isinstance(tree, (float, complex)) else tree

@@ -65,7 +65,7 @@ class LazyTensor(torch.Tensor):  # type: ignore[misc]  # torch is not checked
     def on_host(self) -> torch.Tensor:
         """The same to read only: what is recorded runs where the values depend on it."""
         with alone():
-            if RECORDER.tape.is_written(self.memory):
+            if self.memory.written >= RECORDER.tape.first:
                 RECORDER.run()
             return view_like(self.memory.known(), self.form)
 

@@ -1,4 +1,4 @@
-"""What is recorded, as text."""
+"""What is recorded, as text for people."""
 
 from __future__ import annotations
 
