@@ -453,6 +453,9 @@ def test_an_op_with_numbers_is_recorded_as_it_was_called() -> None:
         expected = torch.rsub(tensor("cpu", 3), 1, alpha=number)
         torch.testing.assert_close(torch.rsub(tensor(DEVICE, 3), 1, alpha=number).cpu(), expected)
     assert lazy.samples("CompileTime") == 1
+    narrow, wide = tensor("cpu", 3), tensor("cpu", 3).double()  # products are of the wider type
+    given = narrow.to(DEVICE), wide.to(DEVICE)
+    torch.testing.assert_close(given[1].add(given[0], alpha=0.1).cpu(), wide.add(narrow, alpha=0.1))
 
 
 def test_every_rule_for_numbers_is_of_an_op() -> None:

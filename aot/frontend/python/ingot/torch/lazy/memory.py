@@ -107,7 +107,7 @@ class Memory:
 
     def fill(self, data: torch.Tensor | None) -> None:
         """Has these bytes from now on, or none."""
-        self._bytes = None  # they are not counted twice
+        self._bytes = None  # those before are not in use when these are counted
         self._bytes = None if data is None else Bytes(data)
 
     def known(self) -> torch.Tensor:

@@ -29,14 +29,9 @@ def number_layout(op: OpOverload, x: Layout, y: Layout | type) -> Layout | None:
     return layout_of(torch.empty((), dtype=dtype, device="meta")) if dtype in COMPUTED_IN else None
 
 
-def number_data(value: float, dtype: torch.dtype) -> torch.Tensor:
-    """A number as a tensor."""
-    return _data(value or repr(value), dtype)
-
-
 @functools.lru_cache(1000)
-def _data(value: float | str, dtype: torch.dtype) -> torch.Tensor:
-    """A number, of 0 its text, which tells 0.0 from -0.0."""
+def number_data(value: float | str, dtype: torch.dtype) -> torch.Tensor:
+    """A number as a tensor; 0 is given as text, which tells 0.0 from -0.0."""
     return torch.tensor(float(value) if isinstance(value, str) else value, dtype=dtype)
 
 
@@ -47,11 +42,11 @@ def form_of(op: OpOverload) -> Callable[..., Any] | None:
 
 
 def _sum(op: OpOverload, x: Any, y: Any, alpha: Any = None) -> Any:
-    return op.overloadpacket.Tensor(x, y if alpha is None else y * alpha)
+    return op.overloadpacket.Tensor(x, y if alpha is None else _scaled(y, alpha))
 
 
 def _reversed_difference(_: OpOverload, x: Any, y: Any, alpha: Any = None) -> Any:
-    return y - (x if alpha is None else x * alpha)
+    return y - (x if alpha is None else _scaled(x, alpha))
 
 
 def _product(op: OpOverload, x: Any, y: Any, **rounding: Any) -> Any:
@@ -59,7 +54,12 @@ def _product(op: OpOverload, x: Any, y: Any, **rounding: Any) -> Any:
 
 
 def _sum_of_products(op: OpOverload, x: Any, a: Any, b: Any, *, value: Any) -> Any:
-    return op(x, a * value, b)
+    return op(x, _scaled(a, value), b)
+
+
+def _scaled(x: Any, factor: Any) -> Any:
+    """A product in the type of the factor, in which the op computes."""
+    return x.to(factor.dtype) * factor
 
 
 def _with_tensors(op: OpOverload, *args: Any) -> Any:

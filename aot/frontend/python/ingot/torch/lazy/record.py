@@ -29,10 +29,10 @@ BY_POSITION = {aten.index.Tensor, aten.index_put.default, aten.index_put_.defaul
 
 
 class Recorded:
-    """An op with the plans of its calls. With a plan something is done: it is written onto the tape, as a rule."""
+    """An op, and the plans of its calls, which `then` carries out: most are written onto the tape."""
 
     def __init__(self, op: OpOverload, then: Callable[..., Any], inputs: Container[type] = ()) -> None:
-        """Arguments of the types `inputs` are numbers that are inputs of the tape."""
+        """Arguments of the types `inputs` are numbers, and inputs of the tape."""
         self.op, self._then, self._inputs = op, then, inputs
         self._plans = PLANS.setdefault(op, {})
 
@@ -61,7 +61,7 @@ class Recorded:
         if plan is None:
             number = number_layout(self.op, *map(_kind, args[:2])) if numbers else None
             if numbers and number is None:
-                return self._with_constants.call(args, kwargs)
+                return Recorded(self.op, self._then).call(args, kwargs)  # they belong to the op
             plan = self._planned(args, kwargs, operands, tuple(key), number)
         return self._then(plan, operands, numbers)
 
@@ -92,11 +92,6 @@ class Recorded:
         if is_clear:
             self._plans[key] = plan
         return plan
-
-    @functools.cached_property
-    def _with_constants(self) -> Recorded:
-        """The op with numbers that belong to it."""
-        return Recorded(self.op, self._then)
 
 
 @functools.cache
@@ -135,7 +130,7 @@ def _played(plan: Plan, operands: list[LazyTensor], numbers: list[float]) -> Any
         call.append((value if value >= first else tape.number_of(x)) - first)
     if plan.number:
         for number in numbers:
-            call.append(tape.input(plan.number, number_data(number, plan.number.dtype)) - first)
+            call.append(tape.input(plan.number, number_data(number or repr(number), plan.number.dtype)) - first)
     if plan.has_positions:
         tape.places[len(tape.calls)] = _place()
     tape.calls.append(tuple(call))
