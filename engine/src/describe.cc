@@ -52,7 +52,6 @@ ingot_status find(const ingot_bundle* bundle, bool is_state, const char* name, u
 void ingot_get_bundle_info(const ingot_bundle* bundle, ingot_bundle_info* out) {
   if (!bundle || !out) return;
   const Metadata& m = bundle->metadata;
-  *out = ingot_bundle_info();
   out->name = m.name();
   out->producer = m.producer();
   out->target = m.target_name(bundle->target);
@@ -65,12 +64,13 @@ void ingot_get_bundle_info(const ingot_bundle* bundle, ingot_bundle_info* out) {
   out->checksum = reinterpret_cast<const ingot_bundle_header*>(bundle->file.bytes)->metadata_checksum;
 }
 
+const void* ingot_get_bytes(const ingot_bundle* bundle) { return bundle ? bundle->file.bytes : nullptr; }
+
 ingot_status ingot_get_entry_info(const ingot_bundle* bundle, uint32_t entry, ingot_entry_info* out,
                                   ingot_error* error) {
   INGOT_TRY(check_entry(bundle, entry, out, error));
   const EntryView view = bundle->metadata.entry(entry);
   const PlanView plan = bundle->metadata.plan(bundle->target, entry);
-  *out = ingot_entry_info();
   out->name = view.name;
   out->input_count = view.input_count;
   out->output_count = view.output_count;

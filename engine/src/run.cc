@@ -1,4 +1,6 @@
 // Running an entry point: what is looked at before, and what is counted behind it.
+#include <cstring>
+
 #include "engine/src/clock.h"
 #include "engine/src/walk.h"
 
@@ -57,7 +59,7 @@ ingot_status check_ready(ingot_session* session, uint32_t entry_index, ingot_err
 void finish_run(ingot_session* session, const RunEntry& entry) {
   ++session->metrics.runs;
   if (!entry.initializes) return;
-  for (uint32_t i = 0; i < session->bundle->metadata.state_count(); ++i) session->state_known[i] = 1;
+  std::memset(session->state_known, 1, session->bundle->metadata.state_count());
 }
 
 // One group of steps, or one jump. Returns how many steps that were.
@@ -119,9 +121,11 @@ void ingot_abandon_run(ingot_session* session) {
   if (session && !session->is_running) session->slice_entry = INGOT_NONE;
 }
 
-void ingot_set_trace(ingot_session* session, ingot_trace trace, void* user) {
+void ingot_set_trace(ingot_session* session, ingot_trace before, ingot_trace after, void* user) {
   if (!session) return;
-  session->trace = trace;
+  session->is_traced = before || after;
+  session->trace_before = before;
+  session->trace_after = after;
   session->trace_user = user;
 }
 

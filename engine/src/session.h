@@ -66,7 +66,9 @@ struct ingot_session {
   uint32_t slice_entry = INGOT_NONE;
   uint32_t slice_step = 0;     // of slice_entry, where the next slice begins
   uint32_t decisions[2] = {};  // of the run's even and odd tests: the step that each leads to
-  ingot_trace trace = nullptr;
+  bool is_traced = false;
+  ingot_trace trace_before = nullptr;
+  ingot_trace trace_after = nullptr;
   void* trace_user = nullptr;
   ingot_metrics metrics = {};
   ingot::engine::WorkerPool pool;

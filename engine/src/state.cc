@@ -7,13 +7,15 @@ using namespace ingot::engine;
 
 namespace {
 
+// Tells where in the state region it lies.
 ingot_status check_state(const ingot_session* session, uint32_t state, const void* data, uint64_t bytes,
-                         ingot_tensor_info* out, ingot_error* error) {
+                         uint64_t* offset_bytes, ingot_error* error) {
   if (!session || !data) return null_argument(error);
   INGOT_TRY(check_index("state", state, session->bundle->metadata.state_count(), error));
-  *out = session->bundle->metadata.state(state).tensor;
-  if (bytes == out->bytes) return INGOT_OK;
-  return fail(error, INGOT_WRONG_SIZE, "'%.120s' has %ju bytes and was given %ju", out->name, out->bytes, bytes);
+  const ingot_tensor_info tensor = session->bundle->metadata.state(state).tensor;
+  *offset_bytes = tensor.offset_bytes;
+  if (bytes == tensor.bytes) return INGOT_OK;
+  return fail(error, INGOT_WRONG_SIZE, "'%.120s' has %ju bytes and was given %ju", tensor.name, tensor.bytes, bytes);
 }
 
 ingot_status check_whole(const ingot_session* session, const void* memory, uint64_t memory_bytes, ingot_error* error) {
@@ -28,18 +30,18 @@ ingot_status check_whole(const ingot_session* session, const void* memory, uint6
 
 ingot_status ingot_read_state(const ingot_session* session, uint32_t state, void* out, uint64_t bytes,
                               ingot_error* error) {
-  ingot_tensor_info tensor = {};
-  INGOT_TRY(check_state(session, state, out, bytes, &tensor, error));
-  if (bytes > 0) std::memcpy(out, session->state + tensor.offset_bytes, bytes);
+  uint64_t offset_bytes = 0;
+  INGOT_TRY(check_state(session, state, out, bytes, &offset_bytes, error));
+  if (bytes > 0) std::memcpy(out, session->state + offset_bytes, bytes);
   return INGOT_OK;
 }
 
 ingot_status ingot_write_state(ingot_session* session, uint32_t state, const void* data, uint64_t bytes,
                                ingot_error* error) {
-  ingot_tensor_info tensor = {};
-  INGOT_TRY(check_state(session, state, data, bytes, &tensor, error));
+  uint64_t offset_bytes = 0;
+  INGOT_TRY(check_state(session, state, data, bytes, &offset_bytes, error));
   INGOT_TRY(check_not_busy(*session, error));
-  if (bytes > 0) std::memcpy(session->state + tensor.offset_bytes, data, bytes);
+  if (bytes > 0) std::memcpy(session->state + offset_bytes, data, bytes);
   session->state_known[state] = 1;
   return INGOT_OK;
 }

@@ -53,10 +53,11 @@ uint32_t take_step_traced(const Walk& walk, uint32_t index) {
   } else {
     event.kernel = step.kind == INGOT_STEP_JUMP ? "jump" : "jump_unless";
   }
+  if (session.trace_before) session.trace_before(session.trace_user, &event);
   event.begin_ns = now_ns();
   const uint32_t next = take_step(walk, index, 0);
   event.end_ns = now_ns();
-  session.trace(session.trace_user, &event);
+  if (session.trace_after) session.trace_after(session.trace_user, &event);
   return next;
 }
 
@@ -71,7 +72,7 @@ uint32_t take_step(const Walk& walk, uint32_t index, uint32_t thread) {
 
 uint32_t run_step_on_first_thread(const Walk& walk, uint32_t index) {
   ++walk.session->metrics.steps;
-  return walk.session->trace ? take_step_traced(walk, index) : take_step(walk, index, 0);
+  return walk.session->is_traced ? take_step_traced(walk, index) : take_step(walk, index, 0);
 }
 
 void walk_alone(void* argument, uint32_t) {

@@ -78,6 +78,7 @@ TEST(Bundle, CallsAreKeptAndTheEnginePassesThemBy) {
   EXPECT_EQ(read.steps[1].call, std::nullopt);
   EXPECT_EQ(bundle::write_bundle(bundle::read_bundle(file)), file);
   const OpenBundle bundle(file);
+  EXPECT_EQ(std::memcmp(ingot_get_bytes(bundle.bundle), file.data(), file.size()), 0);
   plan.steps[0].call = 2;
   EXPECT_THROW(bundle::write_bundle(spec), std::exception);
 }

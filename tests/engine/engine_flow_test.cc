@@ -198,7 +198,7 @@ TEST(EngineFlow, TraceNamesJumps) {
   const FlowPorts ports(open.session, 1);
   std::string text;
   ingot_set_trace(
-      open.session,
+      open.session, nullptr,
       [](void* user, const ingot_trace_event* e) {
         *static_cast<std::string*>(user) +=
             std::to_string(e->step) + " " + e->kernel + " " + std::to_string(e->task_count) + "\n";

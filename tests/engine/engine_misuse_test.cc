@@ -64,8 +64,9 @@ TEST_F(EngineMisuse, NullArguments) {
   EXPECT_EQ(said(ingot_get_input_info(nullptr, 0, 0, &tensor, &error)), null);
   EXPECT_EQ(said(ingot_get_output_info(bundle.bundle, 0, 0, nullptr, &error)), null);
   EXPECT_EQ(said(ingot_get_state_info(nullptr, 0, &tensor, &error)), null);
+  EXPECT_EQ(ingot_get_bytes(nullptr), nullptr);
   ingot_get_bundle_info(nullptr, nullptr);
-  ingot_set_trace(nullptr, nullptr, nullptr);
+  ingot_set_trace(nullptr, nullptr, nullptr, nullptr);
   ingot_get_metrics(session, nullptr);
   ingot_abandon_run(nullptr);
   EXPECT_EQ(said(ingot_find_entry(bundle.bundle, nullptr, &index, &error)), null);

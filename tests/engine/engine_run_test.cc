@@ -225,7 +225,7 @@ TEST(EngineRun, TraceNamesEveryStep) {
   FitPorts ports(open.session);
   std::vector<std::string> names;
   ingot_set_trace(
-      open.session,
+      open.session, nullptr,
       [](void* user, const ingot_trace_event* event) {
         EXPECT_LE(event->begin_ns, event->end_ns);
         static_cast<std::vector<std::string>*>(user)->push_back(event->kernel);
@@ -239,6 +239,31 @@ TEST(EngineRun, TraceNamesEveryStep) {
   EXPECT_EQ(metrics.runs, 2u);
   EXPECT_EQ(metrics.steps, 6u);
   EXPECT_EQ(metrics.meetings, 2u);
+}
+
+TEST(EngineRun, TraceIsCalledAroundEveryStep) {
+  const OpenBundle bundle(bundle::write_bundle(fit_spec()));
+  OpenSession open(bundle, 2);
+  FitPorts ports(open.session);
+  std::string text;
+  const ingot_trace before = [](void* user, const ingot_trace_event* event) {
+    EXPECT_EQ(event->begin_ns + event->end_ns, 0u);
+    *static_cast<std::string*>(user) += "<" + std::to_string(event->entry) + event->kernel;
+  };
+  const ingot_trace after = [](void* user, const ingot_trace_event* event) {
+    EXPECT_NE(event->begin_ns, 0u);
+    *static_cast<std::string*>(user) += std::to_string(event->step) + ">";
+  };
+  ingot_set_trace(open.session, before, after, &text);
+  run(open.session, kInit);
+  run(open.session, kTrainStep);
+  EXPECT_EQ(text, "<0fill_weights0><1multiply0><1difference1><1total2><1update3><1count4>");
+  text.clear();
+  ingot_set_trace(open.session, before, nullptr, &text);
+  run(open.session, kInit);
+  ingot_set_trace(open.session, nullptr, nullptr, &text);
+  run(open.session, kInit);
+  EXPECT_EQ(text, "<0fill_weights");
 }
 
 TEST(EngineRun, StepsOfOneTaskNeedNoMeeting) {

@@ -108,7 +108,7 @@ TEST(EngineThreads, ATraceMayOnlyLookOn) {
   const FitPorts ports(open.session);
   ASSERT_EQ(ingot_run(open.session, kInit, nullptr), INGOT_OK);
   Asked asked = {open.session, {}, INGOT_BUSY};
-  ingot_set_trace(open.session, ask, &asked);
+  ingot_set_trace(open.session, nullptr, ask, &asked);
   int32_t finished = 0;
   ASSERT_EQ(ingot_run(open.session, kTrainStep, nullptr), INGOT_OK);
   for (int part = 0; part < 100 && !finished; ++part) {
@@ -121,7 +121,7 @@ TEST(EngineThreads, ATraceMayOnlyLookOn) {
     ASSERT_EQ(ingot_run_slice(open.session, kTrainStep, 1, 0, &finished, nullptr), INGOT_OK);
   }
   EXPECT_TRUE(finished);
-  ingot_set_trace(open.session, nullptr, nullptr);
+  ingot_set_trace(open.session, nullptr, nullptr, nullptr);
   int32_t steps = 0;
   ingot_read_state(open.session, kStep, &steps, sizeof steps, nullptr);
   EXPECT_EQ(steps, 2);

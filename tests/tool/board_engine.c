@@ -62,7 +62,7 @@ int main(void) {
   const uint32_t tiny[4] = {0x00000100, 0x00400000, 0x00ffffff, 0x3f800000}; /* three near 0, and 1 */
   check(ingot_write_state(session, 0, tiny, sizeof tiny, &error));
   check(ingot_bind_input(session, SCALE_SCALE, SCALE_SCALE_X, x, sizeof x, &error));
-  ingot_set_trace(session, print_times, NULL);
+  ingot_set_trace(session, NULL, print_times, NULL);
   __asm__ volatile("vmsr fpscr, %0" ::"r"(FLUSH_TO_ZERO));
   int32_t finished = 0;
   while (!finished) check(ingot_run_slice(session, SCALE_SCALE, 0, 1, &finished, &error));

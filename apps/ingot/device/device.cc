@@ -135,7 +135,7 @@ void Device::run(uint32_t entry) {
   }
 }
 
-void Device::watch(ingot_trace trace, void* user) { ingot_set_trace(session_.get(), trace, user); }
+void Device::watch(ingot_trace trace, void* user) { ingot_set_trace(session_.get(), nullptr, trace, user); }
 
 void Device::start_state(const std::string& path, int64_t seed) {
   if (path == kZeroState) {

@@ -142,6 +142,10 @@ typedef struct ingot_tensor_info {
   uint64_t offset_bytes; /* of a state: in the state region */
 } ingot_tensor_info;
 
+/* The bundle from its first byte, for hosts that know its format (schema/bundle_header.h, schema/bundle.fbs). What it tells
+ * tools is not verified. */
+const void* ingot_get_bytes(const ingot_bundle* bundle);
+
 void ingot_get_bundle_info(const ingot_bundle* bundle, ingot_bundle_info* out);
 ingot_status ingot_get_entry_info(const ingot_bundle* bundle, uint32_t entry, ingot_entry_info* out,
                                   ingot_error* error);
@@ -260,21 +264,22 @@ ingot_status ingot_load_state_memory(ingot_session* session, const void* bytes, 
 
 /* --- Watching ----------------------------------------------------------------------------------------------------- */
 
-/* One step as the calling thread saw it: its own share of the tasks, without waiting. Times of CLOCK_MONOTONIC. */
+/* One step as the calling thread sees it: its own share of the tasks, without waiting. Times of CLOCK_MONOTONIC. */
 typedef struct ingot_trace_event {
   uint32_t entry;
   uint32_t step;
   const char* kernel;  /* its name, or ""; of steps that only jump: "jump", "jump_unless" */
   uint32_t task_count; /* of jumps: 0 */
-  uint64_t begin_ns;
-  uint64_t end_ns;
+  uint64_t begin_ns;   /* before the step: 0 */
+  uint64_t end_ns;     /* likewise */
 } ingot_trace_event;
 
 typedef void (*ingot_trace)(void* user, const ingot_trace_event* event);
 
-/* Calls `trace` after each step; NULL ends that. Reads the clock twice a step. From there the session may be looked at,
- * but not run, bound, saved or changed: INGOT_BUSY. */
-void ingot_set_trace(ingot_session* session, ingot_trace trace, void* user);
+/* Calls `before` and `after` around each step, on the thread that runs the session. Either may be NULL; if both are, the trace
+ * ends. Reads the clock twice a step, between the two; without a clock the host may time the calls. From there the session
+ * may be looked at, but not run, bound, saved or changed: INGOT_BUSY. */
+void ingot_set_trace(ingot_session* session, ingot_trace before, ingot_trace after, void* user);
 
 /* Counts since the session was created. */
 typedef struct ingot_metrics {
