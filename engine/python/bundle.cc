@@ -186,6 +186,7 @@ PyObject* number(PyObject* self, PyObject*) { return PyLong_FromUnsignedLongLong
 PyMethodDef methods[] = {
     {"info", info, METH_NOARGS, "What the bundle says of itself."},
     {"entries", entries, METH_NOARGS, "(name, inputs, which have a default, outputs) of each entry point."},
+    {"kernels", kernels, METH_VARARGS, "(name, source) of each step of an entry point; None of steps that only jump."},
     {"states", states, METH_NOARGS, "(name, element type, shape, bytes, role, offset) of each state."},
     {"find_entry", find_entry, METH_VARARGS, "The index of an entry point, by its name or an end of it."},
     {"find_input", find_input, METH_VARARGS, "The index of an input of an entry point."},

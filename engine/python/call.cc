@@ -134,17 +134,17 @@ bool bind_all(Call* self, PyObject* arguments, PyObject* outputs, Port* ports) {
 }
 
 // Runs the checks, and the entry point if all of them hold. Python runs on in other threads.
-PyObject* run_bound(Call* self) {
-  ingot_session* session = session_of(self)->session;
+PyObject* run_bound(Call* self, PyObject* events) {
+  const Session* session = session_of(self);
   ingot_error error = {};
   ingot_status status = INGOT_OK;
   bool holds = true;
   Py_BEGIN_ALLOW_THREADS;
   for (Py_ssize_t i = 0; status == INGOT_OK && holds && i < self->check_count; ++i) {
-    status = ingot_run(session, self->checks[i], &error);
+    status = run_entry(session, self->checks[i], events, &error);
     holds = *memory_of(self, self->source_count + i) != 0;
   }
-  if (status == INGOT_OK && holds) status = ingot_run(session, self->entry, &error);
+  if (status == INGOT_OK && holds) status = run_entry(session, self->entry, events, &error);
   Py_END_ALLOW_THREADS;
   return status == INGOT_OK ? PyBool_FromLong(holds) : raise(error);
 }
@@ -152,13 +152,14 @@ PyObject* run_bound(Call* self) {
 PyObject* run(PyObject* self, PyObject* args) {
   PyObject* arguments = nullptr;
   PyObject* outputs = nullptr;
-  if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &arguments, &PyTuple_Type, &outputs)) return nullptr;
+  PyObject* events = Py_None;
+  if (!PyArg_ParseTuple(args, "O!O!|O", &PyTuple_Type, &arguments, &PyTuple_Type, &outputs, &events)) return nullptr;
   if (!of(self)->session) return PyErr_Format(PyExc_RuntimeError, "the collector has cleared the call");
   Turn turn(session_of(of(self)));
   const auto count = static_cast<size_t>(of(self)->source_count + PyTuple_Size(outputs));
   Port* ports = new (std::nothrow) Port[count];
   if (!ports) return PyErr_NoMemory();
-  PyObject* result = bind_all(of(self), arguments, outputs, ports) ? run_bound(of(self)) : nullptr;
+  PyObject* result = bind_all(of(self), arguments, outputs, ports) ? run_bound(of(self), events) : nullptr;
   delete[] ports;
   return result;
 }
@@ -187,7 +188,8 @@ void destroy(PyObject* self) {
 }
 
 PyMethodDef methods[] = {
-    {"run", run, METH_VARARGS, "run(arguments, outputs): once, if all checks hold; whether they do."},
+    {"run", run, METH_VARARGS,
+     "run(arguments, outputs, events=None): once, if all checks hold; whether they do. Events as of Session."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -30,6 +30,9 @@ extern PyType_Spec watch_spec;
 PyObject* addresses(PyObject* self, PyObject* tensors);
 PyObject* are_at(PyObject* self, PyObject* args);
 
+// kernels(bundle, entry): what its steps call, as the method of Bundle.
+PyObject* kernels(PyObject* bundle, PyObject* args);
+
 // living(type): a list of all objects of just that type that Python's garbage collector knows.
 PyObject* living(PyObject* self, PyObject* type);
 

@@ -99,7 +99,10 @@ PyObject* run(PyObject* self, PyObject* args) {
   unsigned int entry = 0;
   PyObject* inputs = nullptr;
   PyObject* outputs = nullptr;
-  if (!PyArg_ParseTuple(args, "IO!O!", &entry, &PyTuple_Type, &inputs, &PyTuple_Type, &outputs)) return nullptr;
+  PyObject* events = Py_None;
+  if (!PyArg_ParseTuple(args, "IO!O!|O", &entry, &PyTuple_Type, &inputs, &PyTuple_Type, &outputs, &events)) {
+    return nullptr;
+  }
   Turn turn(of(self));
   const auto count = static_cast<size_t>(PyTuple_Size(inputs) + PyTuple_Size(outputs));
   Port* ports = new (std::nothrow) Port[count];
@@ -109,7 +112,7 @@ PyObject* run(PyObject* self, PyObject* args) {
     ingot_error error = {};
     ingot_status status = INGOT_OK;
     Py_BEGIN_ALLOW_THREADS;
-    status = ingot_run(of(self)->session, entry, &error);
+    status = run_entry(of(self), entry, events, &error);
     Py_END_ALLOW_THREADS;
     result = status == INGOT_OK ? Py_NewRef(Py_None) : raise(error);
   }
@@ -149,7 +152,9 @@ PyObject* load(PyObject* self, PyObject* args) {
 }
 
 PyMethodDef methods[] = {
-    {"run", run, METH_VARARGS, "run(entry, inputs, outputs): once. An input that is None has its default value."},
+    {"run", run, METH_VARARGS,
+     "run(entry, inputs, outputs, events=None): once. An input that is None has its default value. Events are context "
+     "managers around steps: a tuple for each entry."},
     {"write_state", write_state, METH_VARARGS, "write_state(index, data): copies one state in."},
     {"save", save, METH_VARARGS, "save(path): the state as a safetensors file."},
     {"load", load, METH_VARARGS, "load(path, flags=0): the state from a safetensors file."},

@@ -30,6 +30,10 @@ class Turn {
   PyThread_type_lock lock_;
 };
 
+// Runs an entry point, without Python's lock. `events` is None, or has a tuple for each entry point, with a context manager
+// for each step: it is entered around the step, with the lock. Those of steps that only jump are not looked at.
+ingot_status run_entry(const Session* self, uint32_t entry, PyObject* events, ingot_error* error);
+
 // An input or output: the caller's memory, or a copy of it where the engine wants another address, and where an input
 // is state, which the run changes. What fails raises an exception.
 class Port {

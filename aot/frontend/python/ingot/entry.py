@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 from ingot import _engine
@@ -34,6 +35,7 @@ class Entry:
         self.outputs = [Port(*port) for port in outputs]
         self.index = index
         self._session, self._bundle, self._defaults = session, bundle, defaults
+        self._events: _engine.Events | None = None
         self._places = {port.name: i for i, port in enumerate(self.inputs)}
 
     def __call__(self, *args: Any, **named: Any) -> dict[str, Any]:
@@ -54,8 +56,14 @@ class Entry:
     def run(self, inputs: tuple[Buffer | None, ...]) -> tuple[Buffer, ...]:
         """Runs once on memory, of as many bytes as the inputs have; gives the outputs' memory."""
         blocks = tuple([_engine.Block(port.byte_count) for port in self.outputs])
-        self._session.run(self.index, inputs, blocks)
+        self._session.run(self.index, inputs, blocks, self._events)
         return blocks
+
+    def with_events(self, events: _engine.Events) -> Entry:
+        """The same, with context managers that are entered around the steps of each run."""
+        entry = copy.copy(self)
+        entry._events = events
+        return entry
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{port.name}: {port}" for port in self.inputs)

@@ -36,8 +36,17 @@ class Bundle:
         self.state_bytes: int = info["state_bytes"]
         self.states = {state[0]: Port(*state) for state in self.native.states()}
 
+    def kernels(self) -> list[list[str]]:
+        """For each step of each entry point the kernel that it calls, with the user's line; "" if it only jumps."""
+        entries = range(len(self.native.entries()))
+        return [[_kernel_text(*step) if step else "" for step in self.native.kernels(entry)] for entry in entries]
+
     def __repr__(self) -> str:
         return f"<ingot.Bundle {self.name!r} for {self.target}>"
+
+
+def _kernel_text(name: str, source: str) -> str:
+    return f"{name} ({source})" if source else name
 
 
 class Entries(dict[str, Entry]):

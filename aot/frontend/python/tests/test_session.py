@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 import threading
 from pathlib import Path
 
@@ -77,6 +78,33 @@ def test_entries_are_functions(net: ingot.Session) -> None:
     assert step(x=X, lr=1)["loss"] == 99
     assert step(**{"batch.x": X})["loss"] == 132, "what is not given has its default again"
     np.testing.assert_array_equal(net.state["fc.weight"], 2 * X)
+
+
+def test_events_are_entered_around_kernels(net: ingot.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    noted: list[str] = []
+
+    class Event:
+        def __init__(self, kernel: str) -> None:
+            self._kernel = kernel
+
+        def __enter__(self) -> None:
+            noted.append(f"<{self._kernel}")
+
+        def __exit__(self, *nothing: object) -> None:
+            noted.append(f"{self._kernel}>")
+            raise ValueError(*nothing)
+
+    kernels = net.bundle.kernels()
+    step = net.entries["train_step"]
+    watched = step.with_events(tuple(tuple(map(Event, names)) for names in kernels))
+    raised: list[BaseException | None] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: raised.append(what.exc_value))
+    assert watched(X)["loss"] == 33, "what an event raises is reported, and the run goes on"
+    names = kernels[step.index]
+    assert noted == [text for name in names for text in (f"<{name}", f"{name}>")]
+    assert [str(error) for error in raised] == ["(None, None, None)"] * len(names)
+    step(X)
+    assert len(noted) == 2 * len(names)
 
 
 def test_outputs_are_new_at_each_call(net: ingot.Session) -> None:

@@ -285,6 +285,18 @@ def profilers_are_seen() -> None:
         assert modes.is_profiled()
 
 
+@canary("ProfiledEvent")
+def profilers_show_events() -> None:
+    event = modes.ProfiledEvent("an event")
+    with event:
+        pass
+    with torch.profiler.profile() as profile:
+        for _ in range(2):
+            with event:
+                pass
+    assert [event.name for event in profile.events()] == ["an event"] * 2
+
+
 @canary("without_mkldnn")
 def mkldnn_is_left_out() -> None:
     before = torch._C._get_mkldnn_enabled()

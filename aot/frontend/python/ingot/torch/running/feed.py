@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.profiler import record_function
 
 from ingot.session import Session
+from ingot.torch.base.profiles import kernel_events
 from ingot.torch.base.torch_internals import likeness
 from ingot.torch.optimizers.hyperparameters import Hyperparameter
 from ingot.torch.running.captured import Captured
 from ingot.torch.tracing.state import stored
+
+if TYPE_CHECKING:
+    from ingot._engine import Events
 
 Tensors = tuple[torch.Tensor, ...]
 
@@ -41,6 +46,7 @@ class Feed:
         Entry points that are `checks` of the same inputs give whether their indices are within what they index.
         """
         entry = session.entries[name]
+        self._bundle = session.bundle
         self._count, self._are_alike = len(tensors), likeness(tensors)
         self._captured = captured or None
         self._are_plain = all(_plain(tensor) is tensor for tensor in (*tensors, *captured()))
@@ -57,8 +63,15 @@ class Feed:
         """Whether these are seen at once to be tensors as the examples were."""
         return len(tensors) == self._count and self._are_alike(*tensors)
 
-    def __call__(self, tensors: Tensors, are_taken: bool = False) -> dict[str, torch.Tensor]:
-        """Runs once; `are_taken` says that these are tensors that it takes.
+    @cached_property
+    def events(self) -> Events:
+        """Its kernels, as events that PyTorch's profilers show."""
+        return kernel_events(self._bundle)
+
+    def __call__(
+        self, tensors: Tensors, are_taken: bool = False, events: Events | None = None
+    ) -> dict[str, torch.Tensor]:
+        """Runs once, with `events` around its kernels; `are_taken` says that these are tensors that it takes.
 
         Raises IndicesOutside before it does.
         """
@@ -67,17 +80,17 @@ class Feed:
         if not (are_taken and self._are_plain):
             tensors = tuple(map(_plain, tensors))
         outputs = dict(zip(self._outputs, map(torch.empty_like, self._outputs.values()), strict=True))
-        if not self._call.run(tensors, tuple(outputs.values())):
+        if not self._call.run(tensors, tuple(outputs.values()), events):
             raise IndicesOutside
         return outputs
 
 
 def profiled(feed: Feed, step: str) -> Callable[[Tensors, bool], dict[str, torch.Tensor]]:
-    """The same, as an event that PyTorch's profilers show."""
+    """The same, as an event that PyTorch's profilers show, with one below it for each run of a kernel."""
 
     def run(tensors: Tensors, are_taken: bool) -> dict[str, torch.Tensor]:
         with record_function(f"ingot: {step}"):
-            return feed(tensors, are_taken)
+            return feed(tensors, are_taken, feed.events)
 
     return run
 

@@ -53,4 +53,5 @@ def without_mkldnn() -> Iterator[None]:
         torch._C._set_mkldnn_enabled(before)
 
 
+ProfiledEvent = torch._C._profiler._RecordFunctionFast  # a context manager, to be entered by one thread at a time
 is_profiled = torch.autograd._profiler_enabled  # whether a profiler of PyTorch's records what this thread does
