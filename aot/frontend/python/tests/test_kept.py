@@ -90,7 +90,7 @@ def found(training: Training, *given: Any) -> bool:
 def key_of(training: Training, *given: Any) -> str:
     program = Program(training.model, training.optimizer)
     added = Added(training.step, given or (X,), True, False, True)
-    return TraceKey(program.subject_of(added), added.example_args).text
+    return TraceKey(program.subjects.of(added), added.example_args).text
 
 
 def call(training: Training, *given: Any) -> Any:

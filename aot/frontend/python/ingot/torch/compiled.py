@@ -29,12 +29,13 @@ from ingot.torch.changes import Changes
 from ingot.torch.comparisons import Comparisons
 from ingot.torch.left_calls import LeftCalls
 from ingot.torch.optimizers.wrapped import with_wrapped
-from ingot.torch.program import Model, Optimizer, Program, Scheduler, Substituted
+from ingot.torch.program import Program, Substituted
 from ingot.torch.python_state.repetition import Carried
 from ingot.torch.run import Departed, DisagreementError, Options, Run, shapes_of
 from ingot.torch.running.feed import IndicesOutside
 from ingot.torch.running.redecorated import Programs, programs_of
 from ingot.torch.runs import Runs
+from ingot.torch.subjects import Model, Optimizer, Scheduler
 from ingot.torch.tracer import Call, Tracer
 from ingot.torch.tracing.containers import Changed
 from ingot.torch.tracing.left_out import left_out

@@ -38,10 +38,10 @@ class Kept:
         """Raises NoKey if its trace cannot be kept."""
         self._entry, self._added = entry, added
         self._before = set(program.state.tensors)
-        key = TraceKey(program.subject_of(added), added.example_args)
+        key = TraceKey(program.subjects.of(added), added.example_args)
         self._leaves = key.snapshot.leaves
         places = {path: leaf.read.place for path, leaf in self._leaves.items() if isinstance(leaf.read, Written)}
-        numbers = [path for path, place in places.items() if place in program.numbers_read]
+        numbers = [path for path, place in places.items() if place in program.subjects.numbers_read]
         self._key = json.dumps([key.text, program.settings, added.training, added.guards, numbers])
 
     def find(self, program: Program) -> bool:
@@ -65,7 +65,7 @@ class Kept:
         cache.remove(self._key)
 
     def _of(self, program: Program) -> dict[str, Any]:
-        numbers, known = program.numbers, program.traced[self._entry]
+        numbers, known = program.subjects.numbers, program.traced[self._entry]
         way, *others = known.graphs
         is_asked = way.choices or (way.is_guarded and (known.asked or not known.is_checked))
         if others or is_asked or set(program.state.tensors) - self._before - {*numbers}:
@@ -78,8 +78,8 @@ class Kept:
             raise NoKey("gradients of arguments")
         if any(known.generators):
             raise NoKey("generators of the function's own")
-        if program.said:
-            raise NoKey(f"what is read at {', '.join(program.said)}")
+        if said := program.subjects.said:
+            raise NoKey(f"what is read at {', '.join(said)}")
         paths = {id(leaf.read()): path for path, leaf in self._leaves.items() if leaf.tensor_id}
         captured = [capture.tensor for capture in known.captures]
         if any(id(tensor) not in paths for tensor in captured):
@@ -100,7 +100,7 @@ class Kept:
 
     def _take(self, program: Program, found: dict[str, Any]) -> None:
         kinds = {path: KINDS[kind] for path, kind in found["numbers"].items()}
-        subject = program.subject_with(self._added, kinds)
+        subject = program.subjects.with_kinds(self._added, kinds)
         captured = [self._leaves[path].read() for path in found["captures"]]
         known = Traced(
             self._added,

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
-from torch.optim.lr_scheduler import LRScheduler
 
 from ingot.compiler import compile
 from ingot.folder import EntryPoints, output_name
 from ingot.judge import Agreement
 from ingot.session import Session
 from ingot.torch.auto_checkpoint import limit_of
-from ingot.torch.base.errors import SlotsMade, TraceError, ValueAsked
+from ingot.torch.base.errors import TraceError
 from ingot.torch.base.parts import check_parts
 from ingot.torch.base.places import only_trace_errors
 from ingot.torch.base.replacements import exclusive
@@ -23,28 +22,16 @@ from ingot.torch.base.tracebacks import shortened
 from ingot.torch.judge.case import Case
 from ingot.torch.judge.observe import Draws
 from ingot.torch.judge.verify import verify
-from ingot.torch.optimizers.hyperparameters import hyperparameters
-from ingot.torch.optimizers.loss_scaling import Scalers, with_scalers
-from ingot.torch.optimizers.schedules import Schedule, schedules_of
-from ingot.torch.optimizers.wrapped import with_wrapped
-from ingot.torch.python_state.carried import Kind, Number, kinds_of_schedulers, load_numbers, numbers_at, numbers_of
-from ingot.torch.python_state.repetition import Carried, Kinds
+from ingot.torch.python_state.carried import load_numbers
 from ingot.torch.python_state.snapshot import Snapshot
+from ingot.torch.subjects import Model, Optimizer, Scheduler, Subjects, state_of
 from ingot.torch.text.emit import SEED, STEP
 from ingot.torch.traced import Added, Traced, traced
-from ingot.torch.tracing.calls import Subject, owners
-from ingot.torch.tracing.captures import Capture, captures_of, lift
-from ingot.torch.tracing.kept_gradients import KeptGradients
+from ingot.torch.tracing.calls import owners
 from ingot.torch.tracing.others import seen_as_before
 from ingot.torch.tracing.paths import leaves, only
 from ingot.torch.tracing.settings import without_collection
 from ingot.torch.tracing.state import State, stored
-from ingot.torch.tracing.trace import Trace, located, refuse_other_ends, trace
-from ingot.torch.warm_up import lack_state, warm_up
-
-Model: TypeAlias = torch.nn.Module | Mapping[str, torch.nn.Module]
-Optimizer: TypeAlias = torch.optim.Optimizer | Mapping[str, torch.optim.Optimizer] | None
-Scheduler: TypeAlias = LRScheduler | Mapping[str, LRScheduler] | None
 
 # PyTorch rounds to bf16 also what the next op reads in f32.
 ROUNDS = ("widen_results",)
@@ -89,30 +76,16 @@ class Program(EntryPoints):
     ):
         super().__init__()
         check_parts(model, optimizer, scheduler)
-        self._parts = (model, optimizer, scheduler)
-        self._keep_gradients = keep_gradients
-        self._carried: dict[str, Number] = {}
-        self._scalers: Scalers = {}
-        self._searched: list[Callable[..., Any]] = []  # functions whose scalers, and numbers of schedulers, are known
-        self._of_schedulers: Kinds = {}
-        self._missing: frozenset[str] = frozenset()
-        self._said: set[str] = set()
-        state = self.state
+        self.subjects = Subjects((model, optimizer, scheduler), keep_gradients, total_steps, is_open)
         self.settings = keep_gradients, total_steps, seed
-        numbers = hyperparameters(state.optimizers)
-        self._schedules = schedules_of(state.schedulers, numbers, total_steps, is_open)
-        self._numbers = [number for number in numbers if number.is_input]
         self.seed = seed
         self.is_random = False
         self.traced: dict[str, Traced] = {}
-        self.reads_captures = True
-        self.are_checked = True  # values, by programs with guards, where functions raise otherwise
-        self.numbers_read: Kinds = {}  # that Python holds and programs with guards read
 
     @property
     def state(self) -> State:
         """The state as it is now."""
-        return _state(*self._parts, keep_gradients=self._keep_gradients, numbers=self._carried, scalers=self._scalers)
+        return self.subjects.state
 
     def add(
         self,
@@ -143,22 +116,22 @@ class Program(EntryPoints):
             self.trace(name, Added(function, example_args, training, capture, guards))
         except TraceError as error:
             raise shortened(error)  # noqa: B904  (it has its cause)
-        limit = limit_of(self._parts[0])
+        limit = limit_of(self.subjects.parts[0])
         if training and limit is not None:
             self.memory_limits[name] = limit
 
     def trace(self, name: str, added: Added) -> None:
         """Adds an entry point. Where it is refused, the program is as before."""
-        fixed = carried, missing, _ = self._carried, self._missing, self._scalers
+        learned = self.subjects.learned
         before = {**self.traced}, {**self.texts}, {**self.inputs}
         try:
             with exclusive(), only_trace_errors(), without_collection():
                 self.take(name, self._traced(name, added))
-                if (self._carried, self._missing, self._scalers) != fixed:  # what is state now was fixed in others
+                if self.subjects.learned != learned:  # what is state now was fixed in others
                     for other in [other for other in self.traced if other != name]:
                         self.take(other, self._traced(other, self.traced[other].added))
         except TraceError:
-            self._carried, self._missing = carried, missing
+            self.subjects.forget(learned)
             self.traced, self.texts, self.inputs = before
             raise
 
@@ -168,112 +141,8 @@ class Program(EntryPoints):
         self.is_random |= known.is_random
 
     def _traced(self, name: str, added: Added) -> Traced:
-        subject, ways = self._ways(added)
-        return traced(name, added, subject, ways, self._lifted(ways, subject) if added.guards else [])
-
-    def _ways(self, added: Added) -> tuple[Subject, list[Trace]]:
-        """The ways of a function; numbers that it carries from call to call become state."""
-        if added.guards:
-            self._carry(self.subject_of(added), {**self._of_schedulers, **self.numbers_read})
-        refusal: tuple[Carried, Subject] | None = None
-        is_cold = True
-        while True:
-            subject = self.subject_of(added)
-            try:
-                ways = trace(subject, training=added.training, capture=added.capture, guards=added.guards)
-                if self._carry(subject, {place: kind for way in ways for place, kind in way.computed.items()}):
-                    continue
-                if self._misses_others(subject, [way.kept_gradients for way in ways], added.guards):
-                    continue
-                refuse_other_ends(ways)
-                return subject, ways
-            except (Carried, SlotsMade, ValueAsked) as error:
-                is_of_slots = not isinstance(error, Carried) or ".state[" in error.path
-                if is_cold and is_of_slots and lack_state(subject):
-                    is_cold = False
-                    with seen_as_before(subject.state):
-                        is_warm = warm_up(subject)
-                    if is_warm:
-                        continue
-                if isinstance(error, Carried):
-                    refusal = error, subject
-                elif not refusal:
-                    raise
-                if not isinstance(error, Carried) or not self._carry(subject, error.kinds):
-                    raise located(*refusal, training=added.training, capture=added.capture) from None
-            except Exception as error:
-                if refusal and not isinstance(error, TraceError):
-                    raise located(*refusal, training=added.training, capture=added.capture) from error
-                raise
-
-    def _lifted(self, ways: Sequence[Trace], subject: Subject) -> list[Capture]:
-        """Makes inputs of constants that Python holds, but of those whose values it asked for."""
-        asked = set().union(*(way.asked_constants for way in ways))
-        constants = [constant for way in ways for constant in way.constants if id(constant) not in asked]
-        captures = captures_of(constants, subject.places()) if constants and self.reads_captures else []
-        for way in ways:
-            lift(way.graph, captures)
-        return captures
-
-    def _misses_others(self, subject: Subject, found: Sequence[KeptGradients], are_seen: bool) -> bool:
-        """Notes parameters whose gradients are None, of those that a function asks for; tells of changes.
-
-        They are so as long as no entry point makes them, or, where each call is `seen` to begin, for this program.
-        """
-        before, others = self._missing, [] if are_seen else [known.kept_gradients for known in self.traced.values()]
-        asked = {name for kept in found for name in kept.asked if subject.state.trained[name].grad is None}
-        made = {name for kept in (*found, *others) for name in kept.made}
-        self._missing = self._missing | asked if are_seen else (self._missing | asked) - made
-        return self._missing != before
-
-    @property
-    def schedules(self) -> Mapping[str, Schedule]:
-        """The tables of its schedulers, by name."""
-        return self._schedules
-
-    @property
-    def numbers(self) -> Mapping[str, Number]:
-        """What Python carries from call to call, and is state."""
-        return self._carried
-
-    @property
-    def said(self) -> set[str]:
-        """Where functions read what a program does not, which was said."""
-        return self._said
-
-    def subject_with(self, added: Added, kinds: Mapping[str, Kind]) -> Subject:
-        """The same as `subject_of`, with numbers of these kinds as state, by their paths."""
-        self._carried = numbers_of(kinds, self.subject_of(added).places()) if kinds else {}
-        return self.subject_of(added)
-
-    def subject_of(self, added: Added) -> Subject:
-        """What is traced, with the numbers that are carried, and the scalers that it reaches, as state."""
-        subject = self._subject_of(added)
-        if added.function not in self._searched:
-            self._searched.append(added.function)
-            places = subject.places()
-            self._of_schedulers |= kinds_of_schedulers(places, subject.state.schedulers.values())
-            self._scalers = with_scalers(self._scalers, places.held())
-            subject = self._subject_of(added) if self._scalers else subject
-        return subject
-
-    def _subject_of(self, added: Added) -> Subject:
-        moved = [number for schedule in self._schedules.values() for number in schedule.moved]
-        places = {number.place for number in self._carried.values()}
-        changeable = [
-            number for number in self._numbers if added.training and number not in moved and number.place not in places
-        ]
-        checked = added.guards and self.are_checked
-        how = added.guards, self._said, checked, self.numbers_read, self._missing, added.names
-        return Subject(added.function, added.example_args, self.state, changeable, self._schedules, *how)
-
-    def _carry(self, subject: Subject, kinds: Kinds) -> bool:
-        """Makes numbers state, if there are any at those places that are none yet."""
-        known = {number.place for number in self._carried.values()}
-        new = {place: kind for place, kind in kinds.items() if place not in known}
-        found = numbers_at(new, subject.places()) if new else {}
-        self._carried = self._carried | found
-        return bool(found)
+        subject, ways = self.subjects.ways(added, [known.kept_gradients for known in self.traced.values()])
+        return traced(name, added, subject, ways, self.subjects.lifted(ways, subject) if added.guards else [])
 
     def verify(
         self,
@@ -328,7 +197,7 @@ class Program(EntryPoints):
 
         Raises ValueError for a scheduler that no entry point steps: its rates would never change.
         """
-        for scheduler, schedule in self._schedules.items():
+        for scheduler, schedule in self.subjects.schedules.items():
             if not schedule.is_stepped:
                 raise ValueError(
                     f"no entry point calls {scheduler}.step(); call it in the training function, or in one of its own: "
@@ -360,12 +229,6 @@ def load_state(
     carried from call to call outside of models and optimizers: they are the caller's to set.
     """
     tensors = load_file(os.fspath(file))
-    state = _state(model, optimizer, scheduler, keep_gradients=keep_gradients)
+    state = state_of(model, optimizer, scheduler, keep_gradients=keep_gradients)
     state.load(tensors)
     load_numbers(tensors, Snapshot(owners(state), state.path_names))
-
-
-def _state(model: Model, optimizer: Optimizer, scheduler: Scheduler, **options: Any) -> State:
-    models = {"": model} if isinstance(model, torch.nn.Module) else model
-    schedulers = {"scheduler": scheduler} if isinstance(scheduler, LRScheduler) else scheduler
-    return State(models, with_wrapped(optimizer), schedulers, **options)

@@ -182,8 +182,9 @@ class Tracer:
 
     def _new_program(self) -> Program:
         program = self._make_program(self._are_gradients_kept)
-        program.numbers_read, program.are_checked = self._numbers_read, self._are_checked
-        program.reads_captures = self._options.micro_batches is None  # which take the rows of inputs for a batch's
+        subjects = program.subjects
+        subjects.numbers_read, subjects.are_checked = self._numbers_read, self._are_checked
+        subjects.reads_captures = self._options.micro_batches is None  # which take the rows of inputs for a batch's
         return program
 
     def _run(self, program: Program, call: Call, account: Account) -> Run:
@@ -236,7 +237,7 @@ class Tracer:
 
 def _contents(run: Run, program: Program) -> str:
     """What a program holds, reads and watches, for `explain`."""
-    carried = [name.removeprefix(PREFIX) for name in program.numbers]
+    carried = [name.removeprefix(PREFIX) for name in program.subjects.numbers]
     captures = program.traced[ENTRY].captures
     parts = [
         f"{run.memory_bytes:,} bytes of state and arena",
