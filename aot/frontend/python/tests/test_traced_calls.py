@@ -2,8 +2,10 @@
 
 import contextlib
 import functools
+import os
 import threading
 import time
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -49,20 +51,39 @@ ONE: dict[str, Callable[[], Callable[[torch.Tensor], torch.Tensor]]] = {
     "recurrent": lambda: lambda x: nn.functional.dropout(x) + torch.randn(3),
     "made of itself": lambda: lambda x: x + hidden_table.__wrapped__(),
 }
+
+
+def read_from_a_pipe() -> Callable[[torch.Tensor], torch.Tensor]:
+    reading, writing = os.pipe()
+    with open(writing, "w") as file:
+        file.write("2\n2\n2\n2\n")
+    lines = open(reading)  # noqa: SIM115  (it is read in each call)
+    return lambda x: x * float(lines.readline())
+
+
+def compressing() -> Callable[[torch.Tensor], torch.Tensor]:
+    compressor = zlib.compressobj()
+    return lambda x: x * len(compressor.compress(b"0"))
+
+
 TWO: dict[str, Callable[[], Callable[[torch.Tensor], torch.Tensor]]] = {
     "a tensor is kept": lambda: lambda x: x + hidden_table(),
     "a number changes": Counter,
     "a clock is read": lambda: at_a_time,
     "a generator is put back": lambda: forked,
     "a generator of its own": lambda: lambda x: x + torch.rand(3, generator=GENERATOR),
+    "a pipe is read": read_from_a_pipe,
+    "what an object of C holds is not shown": compressing,
     "a lock is an object of C": lambda: functools.partial(
         lambda lock, x: x * (2 - lock.acquire(False)), threading.Lock()
     ),
 }
 
 
-def traced_calls(change: Callable[[torch.Tensor], torch.Tensor], monkeypatch: pytest.MonkeyPatch) -> int:
-    """Of a step, until it is traced or refused."""
+def traced_calls(
+    change: Callable[[torch.Tensor], torch.Tensor], monkeypatch: pytest.MonkeyPatch, *, guards: bool = True
+) -> int:
+    """Of a step, until it is traced or refused; with `guards` it is of this process, where it is compared."""
     calls: list[Any] = []
     call = Calls._call
 
@@ -77,13 +98,17 @@ def traced_calls(change: Callable[[torch.Tensor], torch.Tensor], monkeypatch: py
         nn.ModuleList([model, *([change] if isinstance(change, nn.Module) else [])]), optimizer
     )
     with contextlib.suppress(ingot.torch.TraceError):
-        program.add("step", lambda x: usual_step(model, optimizer, change(x)), (X,))
+        program.add("step", lambda x: usual_step(model, optimizer, change(x)), (X,), guards=guards)
     return sum(each is calls[0] for each in calls)
 
 
 @pytest.mark.parametrize("change", ONE)
 def test_one_call_is_traced(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert traced_calls(ONE[change](), monkeypatch) == 1
+
+
+def test_two_calls_are_traced_for_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert traced_calls(lambda x: x, monkeypatch, guards=False) == 2
 
 
 @pytest.mark.parametrize("change", TWO)

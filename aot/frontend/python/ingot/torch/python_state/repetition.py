@@ -1,8 +1,8 @@
 """Two calls of a function in a row: a program repeats the first, so the second must do the same.
 
 Both are traced into one graph. What Python holds is compared after the first and after the second: if it is the same,
-and both computed the same from the state, then so will every call that follows. A first call that left all as it was is
-enough.
+and both computed the same from the state, then so will every call that follows. A first call that left all as it was
+is enough where programs are compared with PyTorch.
 """
 
 from __future__ import annotations

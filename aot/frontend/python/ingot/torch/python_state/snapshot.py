@@ -38,8 +38,16 @@ from ingot.torch.base.torch_internals.fake_tensors import FakeTensor
 from ingot.torch.base.torch_internals.ops import OpOverload, OpOverloadPacket
 from ingot.torch.python_state.draws import GENERATORS
 from ingot.torch.python_state.held import ABSENT, Absent, Entry, Held, Holder, Itself, Written
-from ingot.torch.python_state.reach import C_VALUES, Edges, Names, edges, has_own_attributes
-from ingot.torch.python_state.unshown import is_unread
+from ingot.torch.python_state.reach import (
+    C_VALUES,
+    Edges,
+    Names,
+    edges,
+    has_own_attributes,
+    is_own_iterator,
+    reduced,
+)
+from ingot.torch.python_state.unshown import is_hidden, is_unread
 
 PLAIN = (
     *(type(None), bool, int, float, complex, str, bytes, range, slice, enum.Enum, Absent),
@@ -324,6 +332,19 @@ def large_arrays(snapshot: Snapshot) -> dict[str, int]:
     """The bytes of NumPy's arrays that take long to compare, by their paths."""
     arrays = {path: value for path, value in snapshot.held() if isinstance(value, np.ndarray)}
     return {path: a.nbytes for path, a in arrays.items() if a.nbytes > MOST_READ_BYTES and not is_long_file(a)}
+
+
+def shows_all(snapshot: Snapshot) -> bool:
+    """Whether nothing that was reached can change without being another in the next snapshot."""
+    return not any(map(_may_change_unseen, snapshot.reached()))
+
+
+def _may_change_unseen(value: Any) -> bool:
+    if isinstance(value, io.IOBase):
+        return not value.closed and place_in_file(value) is None
+    if is_own_iterator(value):
+        return not reduced(value)
+    return not isinstance(value, (*PLAIN, *STATEFUL)) and is_hidden(value)
 
 
 def unread(snapshot: Snapshot) -> list[str]:

@@ -91,6 +91,14 @@ def content_of(value: Any) -> Content | None:
     return None if content() is ABSENT else content
 
 
+def is_hidden(value: Any) -> bool:
+    """Whether an object has something unshown that cannot be saved, and is none of PyTorch's or NumPy's."""
+    kind: Any = type(value)
+    if kind in PYTHONS or _package_of(kind) in OTHERWISE:
+        return False
+    return has_unshown(kind) and Content(value)() is ABSENT
+
+
 def is_unread(value: Any) -> bool:
     """Whether an object of a library has something unshown that cannot be read."""
     kind: Any = type(value)
