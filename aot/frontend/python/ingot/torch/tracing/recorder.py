@@ -68,7 +68,7 @@ def recorded(
         undo.enter_context(use_lazy_graph_module(True))
         undo.enter_context(replaced(symbolic_trace, "torch", TorchOfRecorder(is_tracer)))
         undo.enter_context(replaced(MakefxTracer, CONSTRUCT, construct))
-        undo.enter_context(replaced(MakefxTracer, CONVERT, lambda _, args: args))
+        undo.enter_context(replaced(MakefxTracer, CONVERT, lambda *given: given[-1]))
         for name, method in MODULE_METHODS.items():
             undo.enter_context(replaced(symbolic_trace, name, getattr(module, method)))
         make = make_fx(function, table, "fake", True, _disable_torch_fn_metadata_mode=True)

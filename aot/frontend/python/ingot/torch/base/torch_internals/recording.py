@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 CONSTRUCT = "_construct_modes_with_fx_tracer"  # of MakefxTracer: makes the mode that records
-CONVERT = "_convert_args_to_fake"  # of MakefxTracer
+CONVERT = "_convert_args_to_fake"  # of MakefxTracer: the arguments, its last, as fake tensors
 # Of symbolic_trace: methods of modules, as they were when PyTorch was imported.
 MODULE_METHODS = {"_orig_module_call": "__call__", "_orig_module_getattr": "__getattr__"}
 
