@@ -84,6 +84,46 @@ def test_rows_that_are_packed_are_reduced() -> None:
     assert compared(Captions(), loss_of, calls).programs == 1
 
 
+class Captions(nn.Module):
+    """Reads a start before the words: what it packs is longer than the targets, by one step that no length reaches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table, self.layer, self.head = nn.Embedding(7, 4), nn.LSTM(4, 3, batch_first=True), nn.Linear(3, 7)
+
+    def forward(self, words: torch.Tensor, lengths: Any) -> torch.Tensor:
+        start = words.new_zeros((len(words), 1))
+        outputs, _ = self.layer(pack(self.table(torch.cat([start, words], 1)), lengths, batch_first=True))
+        made: torch.Tensor = self.head(outputs.data)
+        return made
+
+
+@pytest.mark.parametrize("are_lists", [False, True])
+def test_one_mask_selects_what_is_packed_by_the_same_lengths(are_lists: bool) -> None:
+    def loss_of(model: Captions, words: torch.Tensor, lengths: Any) -> torch.Tensor:
+        targets = pack(words, lengths, batch_first=True)[0]
+        return functional.cross_entropy(model(words, lengths), targets)
+
+    torch.manual_seed(0)
+    calls = [(torch.randint(7, (3, 5)), given if are_lists else torch.tensor(given)) for given in LENGTHS[:2]]
+    if are_lists:
+        with pytest.warns(UserWarning, match=r"a tensor of it is an input: torch.tensor"):
+            step = compared(Captions(), loss_of, calls)
+    else:
+        step = compared(Captions(), loss_of, calls)
+    assert step.programs == (2 if are_lists else 1)
+
+
+def test_a_step_that_asks_how_many_rows_are_packed_is_pytorchs() -> None:
+    def loss_of(layer: nn.Module, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        y, _ = layer(pack(x, lengths, batch_first=True))
+        return y.data.cumsum(0).square().mean()
+
+    with pytest.warns(UserWarning, match="this call is PyTorch's"):
+        step = compared(LAYERS["GRU"](), loss_of, [(torch.randn(3, 5, 4), torch.tensor(LENGTHS[0]))])
+    assert step.programs == 0
+
+
 def test_a_call_whose_lengths_are_not_right_is_pytorchs() -> None:
     def loss_of(layer: nn.Module, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         return pad(layer(pack(x, lengths, batch_first=True))[0], batch_first=True)[0].square().mean()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -20,6 +21,9 @@ from ingot.torch.tracing.left_out import NotTaken
 
 KEEP = "keep it as it is, pass it as a tensor, or allow on_change='retrace'"
 ONE_SHAPE = "; batches of one shape need one program: DataLoader(drop_last=True), or buckets=ingot.torch.Buckets(...)"
+
+A_NUMBER = re.compile(r"` is [-+.e\d]+, and was ")
+A_TENSOR = "; a tensor of it is an input: torch.tensor(...)"
 
 
 class Changes:
@@ -45,6 +49,7 @@ class Changes:
             later = "and is read in each call from now on" if reads_more else "as it will be for each other one"
             again = f"it is traced again, in {self._runs.accounts[-1].whole_s:.1f} s, {later}"
             way_out = ONE_SHAPE if " tensor of shape [" in change else ""
+            way_out = A_TENSOR if A_NUMBER.search(change) and not reads_more else way_out
             warnings.warn(
                 f"{self._name}: {change}; a program has that fixed: {again}{way_out}",
                 stacklevel=5,

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 import torch
 from torch.nn import functional
 
-from ingot.torch.base.errors import LeftToPyTorch
+from ingot.torch.base.errors import LeftToPyTorch, SelectionRefused
 from ingot.torch.base.function_modes import Replacing
 from ingot.torch.base.places import user_place
-from ingot.torch.base.torch_internals import constant_of, node_of, without_functions
+from ingot.torch.base.torch_internals import constant_of, fake_mode, node_of, without_functions
 from ingot.torch.base.torch_internals.modes import no_modes
 from ingot.torch.base.torch_internals.ops import PACK, PAD
 from ingot.torch.numbers.choices import Choices
@@ -144,16 +144,24 @@ def known_lengths(lengths: Tensor) -> list[int]:
 def packed_sequences(choices: Choices) -> Iterator[None]:
     """While a function is traced: padded sequences are packed and padded again, and recurrent layers compute between.
 
-    What PyTorch would raise an error for is checked in each call.
+    What PyTorch would raise an error for is checked in each call. Where something is made of the rows that no program
+    makes, calls are PyTorch's.
     """
-    known: list[BatchSizes] = []
+    known: list[BatchSizes] = []  # of the call that runs
+    epoch = 0
 
-    def sizes_of(lengths: Tensor, steps: int) -> BatchSizes:
+    def sizes_of(lengths: Tensor, steps: int, wanted: list[int]) -> BatchSizes:
         """What is known of the same lengths before: what is packed by these is selected by one mask."""
-        node = node_of(lengths)
-        found = [s for s in known if s.steps == steps and _are_alike(node_of(s.lengths), node)]
-        known.extend([] if found else [BatchSizes(lengths, steps)])
-        return found[0] if found else known[-1]
+        nonlocal epoch
+        if (now := fake_mode().epoch) != epoch:
+            epoch = now
+            known.clear()
+        for sizes in known:
+            are_same = _are_alike(node_of(sizes.lengths), node_of(lengths))
+            if are_same or (wanted and known_lengths(sizes.lengths) == wanted):
+                return sizes
+        known.append(BatchSizes(lengths, steps))
+        return known[-1]
 
     def pack(padded: Tensor, lengths: Tensor, batch_first: bool) -> Any:
         xs = padded.transpose(0, 1) if batch_first else padded
@@ -165,8 +173,9 @@ def packed_sequences(choices: Choices) -> Iterator[None]:
         else:
             in_order = (lengths[:-1] >= lengths[1:]).all()
             choices.check(lambda: in_order & (lengths[-1] > 0) & (lengths[0] <= len(xs)))
-        sizes = sizes_of(lengths, len(xs))
-        return Selected.of(xs, sizes.mask), sizes
+        sizes = sizes_of(lengths, len(xs), wanted)
+        missing = xs.new_zeros((max(sizes.steps - len(xs), 0), *xs.shape[1:]))
+        return Selected.of(torch.cat([xs[: sizes.steps], missing]), sizes.mask), sizes
 
     def pad(data: Any, sizes: Any, batch_first: bool, value: float, steps: int) -> Any:
         if not isinstance(data, Selected) or not isinstance(sizes, BatchSizes):
@@ -181,17 +190,20 @@ def packed_sequences(choices: Choices) -> Iterator[None]:
 
     layers = {function: _layers(function, cell) for function, cell in CELLS.items()}
     with Replacing({getattr(torch, PACK): pack, getattr(torch, PAD): pad, **layers}):
-        yield
+        try:
+            yield
+        except SelectionRefused as error:
+            if not known:
+                raise
+            raise LeftToPyTorch(error.what, error.place, error.fix) from error
 
 
-def _are_alike(one: torch.fx.Node | None, other: torch.fx.Node | None) -> bool:
-    """Whether two nodes compute the same."""
-    if one is other or one is None or other is None or one.op != "call_function" or one.target is not other.target:
+def _are_alike(one: Any, other: Any) -> bool:
+    """Whether two nodes compute the same, or arguments of nodes are the same."""
+    if type(one) is not type(other) or not isinstance(one, (torch.fx.Node, list, tuple)):
+        return bool(one == other)
+    if not isinstance(one, torch.fx.Node):
+        return len(one) == len(other) and all(map(_are_alike, one, other))
+    if one is other or one.op != "call_function" or one.target is not other.target:
         return one is other
-    if len(one.args) != len(other.args) or one.kwargs != other.kwargs:
-        return False
-    nodes = torch.fx.Node
-    return all(
-        _are_alike(mine, theirs) if isinstance(mine, nodes) and isinstance(theirs, nodes) else mine == theirs
-        for mine, theirs in zip(one.args, other.args, strict=True)
-    )
+    return _are_alike(one.args, other.args) and bool(one.kwargs == other.kwargs)
