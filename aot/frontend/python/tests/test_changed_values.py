@@ -188,3 +188,12 @@ def test_a_place_is_the_users_line() -> None:
     called: Any = ingot.torch.compile(lambda x, eps: F.layer_norm(model(x), (3,), eps=eps), model)
     with pytest.warns(UserWarning, match=r"test_changed_values\.py:\d+"):
         called(X[0], 1e-5)
+
+
+def test_numbers_that_stay_fixed_have_a_way_out() -> None:
+    step = ingot.torch.compile(lambda x, rows: x[:rows].sum(), nn.Identity(), verify=False)
+    step(X[0], 3)
+    with pytest.warns(
+        UserWarning, match=r"`rows` is 2, and was 3 .*as it will be for each other one; a tensor of it is"
+    ):
+        step(X[0], 2)

@@ -64,9 +64,11 @@ class Changes:
             if before != now:
                 return of_contract(f"{name} is {now}, and was {before}", 3)
         if spec == call.key[0]:
-            for path, before, now in zip(_paths(self._parameters, call.args), kinds, call.key[2], strict=True):
-                if before != now:
-                    return of_contract(f"`{path}` is {_text(now)}, and was {_text(before)}", 3)
+            given = pytree.tree_leaves(call.example)
+            for i, path in enumerate(_paths(self._parameters, call.args)):
+                if kinds[i] != call.key[2][i]:
+                    now = repr(given[i]) if i in call.numbers else _text(call.key[2][i])
+                    return of_contract(f"`{path}` is {now}, and was {_text(kinds[i])}", 3)
         return of_contract("the form of its arguments is another", 3)
 
     def are_too_many(self, call: Call) -> bool:

@@ -62,7 +62,11 @@ TABLE = (
     Row("sys", "_getframe", "frames show variables that are not watched"),
     Row("torch", "_grouped_mm", "made of ops that take all types"),
     Row("torch, Tensor", "bincount", "as many bins as there are positions"),
-    Row("torch", "ctc_loss embedding_renorm_ grid_sampler set_anomaly_enabled tensor", "made of ops that have a rule"),
+    Row(
+        "torch",
+        "ctc_loss embedding_renorm_ grid_sampler set_anomaly_enabled tensor as_tensor",
+        "made of ops that have a rule",
+    ),
     Row("torch", "batch_norm lerp", "made of ops that take computed floats"),
     Row("Tensor", "lerp lerp_", "made of ops that take computed floats"),
     Row("torch._VF", "dropout", "made of ops that take computed floats"),

@@ -308,7 +308,7 @@ FOLLOWED_TOO = (np.ndarray, *C_VALUES)  # which may hold objects beside
 
 
 def _next_of(iterator: np.nditer) -> int | None:
-    """Which element is next; none at the end. The iterator itself says at its start that it is at the element after."""
+    """Which element is next; none at the end. Its own index is 0 both before the first and after it."""
     ahead = iterator.copy()
     return None if ahead.finished or next(ahead, None) is None else ahead.iterindex
 
@@ -341,7 +341,7 @@ def shows_all(snapshot: Snapshot) -> bool:
 
 def _may_change_unseen(value: Any) -> bool:
     if isinstance(value, io.IOBase):
-        return not value.closed and place_in_file(value) is None
+        return not value.closed and value.readable() and place_in_file(value) is None
     if is_own_iterator(value):
         return not reduced(value)
     return not isinstance(value, (*PLAIN, *STATEFUL)) and is_hidden(value)

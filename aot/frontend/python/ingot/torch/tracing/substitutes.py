@@ -139,6 +139,11 @@ def tensor(data: Any, *, dtype: torch.dtype | None = None, requires_grad: bool =
     return put(data).detach().clone().requires_grad_(requires_grad)
 
 
+def as_tensor(data: Any, dtype: torch.dtype | None = None, device: Any = None) -> Any:
+    """``torch.as_tensor(data)``, where the data are lists of numbers that the program computes."""
+    return tensor(data, dtype=dtype) if isinstance(data, list | tuple) else NotImplemented
+
+
 def _type_of(number: Any) -> torch.dtype:
     """The type of a tensor of a number."""
     if isinstance(number, torch.Tensor):
@@ -163,6 +168,7 @@ SUBSTITUTES: dict[tuple[Any, str], Function] = {
     (CONTROL_FLOW, COMPILE_AND_CALL): run_at_once,
     (LOOP, "while_loop_op"): while_loop,
     (torch, "_grouped_mm"): grouped_mm,
+    (torch, "as_tensor"): as_tensor,
     (torch, "bincount"): bincount_of_positions,
     (torch.Tensor, "bincount"): bincount_of_positions,
     (torch, "ctc_loss"): ctc_loss,
