@@ -110,7 +110,7 @@ def first_call(name: str) -> dict[str, float]:
 
         return call
 
-    phases = [(Program, "add", "trace"), (cache, "compiled", "compile"), (Run, "compare", "compare")]
+    phases = [(Program, "trace", "trace"), (cache, "compiled", "compile"), (Run, "compare", "compare")]
     phases += [(Kept, method, "trace") for method in ("__init__", "find", "keep")]
     for owner, method, phase in phases:
         setattr(owner, method, timed(phase, getattr(owner, method)))
