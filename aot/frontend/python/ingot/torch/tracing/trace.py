@@ -56,6 +56,7 @@ from ingot.torch.tracing.static_shapes import run_answered
 BY_MASK = "read with torch.where(mask, x, other) instead of x[mask], write with torch.where(mask, values, x)"
 OF_FIXED_SHAPE: dict[Any, str] = {
     torch.ops.aten.bincount.default: "count with torch.zeros(n).scatter_add(0, x, torch.ones(x.shape))",
+    torch.ops.aten.linalg_lstsq.default: "take torch.linalg.pinv(a) @ b, or solve a.mT @ a and a.mT @ b",
     torch.ops.aten.repeat_interleave.Tensor: "give it output_size",
     torch.ops.aten._unique2.default: "find what is unique before, and pass it as an argument",
     torch.ops.aten.unique_dim.default: "find what is unique before, and pass it as an argument",
