@@ -115,3 +115,11 @@ def test_two_calls_are_traced_for_other_processes(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.filterwarnings("ignore:.*reads time")
 def test_two_calls_are_traced(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert traced_calls(TWO[change](), monkeypatch) == 2
+
+
+def test_a_generator_that_is_given_a_large_seed_takes_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def seeded(x: torch.Tensor) -> torch.Tensor:
+        torch.random.manual_seed(2**63 - 5)
+        return nn.functional.dropout(x)
+
+    assert traced_calls(seeded, monkeypatch) == 2

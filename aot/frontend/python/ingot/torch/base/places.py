@@ -25,7 +25,7 @@ from ingot.torch.base.mixed import refuse_mixed_types
 from ingot.torch.base.per_thread import PerThread
 from ingot.torch.base.raised import raise_as_pytorch
 from ingot.torch.base.replacements import replaced
-from ingot.torch.base.streams import counted, next_stream
+from ingot.torch.base.streams import are_counted, next_stream
 from ingot.torch.base.torch_internals import constants_of, pytree
 from ingot.torch.base.torch_internals.fake_tensors import (
     DataDependentOutputException,
@@ -194,16 +194,16 @@ class Places(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
 
     def draws_on(self) -> bool:
         """Whether a call that follows draws other random numbers than the first, as its generator only counts."""
-        seeds = {seed for seed, _ in self.drawn[0]}
-        return not any(self.generators) and seeds == {*counted()}
+        return not any(self.generators) and are_counted({seed for seed, _ in self.drawn[0]})
 
     def refuse_repeated_draws(self) -> None:
         """Raises TraceError where both calls drew the same random numbers."""
-        for (first, place), (second, _) in zip(*self.drawn, strict=False) if len(self.drawn) > 1 else ():
-            if first == second:
-                what = "each call draws the same random numbers, as a generator is seeded or put back, or made anew"
-                fix = "draw without that: a program's seed is Program(..., seed=...); or draw before, and pass it"
-                raise TraceError(what, place, fix, 7)
+        for calls in itertools.pairwise(self.drawn):
+            for (first, place), (second, _) in zip(*calls, strict=False):
+                if first == second:
+                    what = "each call draws the same random numbers, as a generator is seeded or put back, or made anew"
+                    fix = "draw without that: a program's seed is Program(..., seed=...); or draw before, and pass it"
+                    raise TraceError(what, place, fix, 7)
 
     def _place(self) -> Place | None:
         node = current_autograd_node()

@@ -15,7 +15,7 @@ import torch
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.replacements import replaced
 
-# Where the count starts: the first of 2^32 streams, by a number that no function gives as a seed.
+# The first seed of the count. Its low 32 bits are 1, the first stream; the others make it a seed that nobody gives.
 START = (0x2545F491 << 32) + 1
 
 _counters: list[torch.Generator] = []
@@ -52,9 +52,10 @@ def counted_streams() -> Iterator[None]:
             raise TraceError(what, fix="seed before it is traced: Program(..., seed=...)")
 
 
-def counted() -> range:
-    """What was counted so far, if nobody gave the generator a seed or put it back."""
-    return range(START, _counters[-1].initial_seed())
+def are_counted(seeds: set[int]) -> bool:
+    """Whether these are all seeds that were counted so far. They are not where a function seeds or restores."""
+    following = _counters[-1].initial_seed()
+    return len(seeds) == following - START and all(START <= seed < following for seed in seeds)
 
 
 def next_stream(generator: torch.Generator | None = None) -> tuple[int, int]:

@@ -97,7 +97,7 @@ def _is_pinned(otherwise: Any, keys: Any, tensor: torch.Tensor, device: torch.de
 
 
 def _to_dlpack(original: Callable[..., Any], tensor: torch.Tensor) -> Any:
-    """What gives a capsule without asking the tensor; one of the device refuses."""
+    """``torch.to_dlpack``, which does not call the ``__dlpack__()`` that refuses tensors of the device."""
     return tensor.__dlpack__() if isinstance(tensor, LazyTensor) else original(tensor)
 
 

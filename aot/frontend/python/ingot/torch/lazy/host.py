@@ -1,4 +1,4 @@
-"""What PyTorch does for lazy tensors on the processor: copies, random numbers, and ops that cannot be recorded."""
+"""Work on the processor for lazy tensors: copies, random numbers, and ops that cannot be recorded."""
 
 from __future__ import annotations
 

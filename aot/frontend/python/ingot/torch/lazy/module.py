@@ -38,7 +38,7 @@ def _machine_memory() -> tuple[int, int]:
 
 
 def _asked(function: Callable[[], Any]) -> staticmethod[[Device], Any]:
-    """What is asked of a device: the only one, or None."""
+    """A function of ``torch.ingot`` that takes a device: the only one, or None."""
 
     def asked(device: Device = None) -> Any:
         checked(device)
@@ -48,7 +48,7 @@ def _asked(function: Callable[[], Any]) -> staticmethod[[Device], Any]:
 
 
 class Module:
-    """What ``torch.ingot`` is. The device is the processor, and its random numbers are those of PyTorch's generator."""
+    """The module ``torch.ingot``. The device is the processor; its random numbers come from PyTorch's generator."""
 
     device = _asked(nullcontext)  # it stays the current one
     device_count, current_device = staticmethod(lambda: 1), staticmethod(lambda: 0)
@@ -78,7 +78,7 @@ class Module:
         torch.set_rng_state(state)
 
 
-# What PyTorch asks accelerators for, by name: it asks in C++ where there is no answer from Python.
+# Functions behind torch.accelerator, by the names of their C++ counterparts, which run where one is missing here.
 OF_ACCELERATOR: dict[str, Callable[..., Any]] = {
     "synchronizeDevice": Module.synchronize,
     "isAllocatorInitialized": Module.is_available,

@@ -36,7 +36,7 @@ def number_data(value: float | str, dtype: torch.dtype) -> torch.Tensor:
 
 
 def form_of(op: OpOverload) -> Callable[..., Any] | None:
-    """What computes an op, its first argument, with its numbers as tensors; None where they belong to the op."""
+    """A function of an op and its arguments with numbers as tensors; None where numbers belong to the op."""
     is_out = any(argument.is_out for argument in op._schema.arguments)
     return None if is_out else RULES.get(op._opname.removesuffix("_"))
 

@@ -344,7 +344,7 @@ def _may_change_unseen(value: Any) -> bool:
         return not value.closed and value.readable() and place_in_file(value) is None
     if is_own_iterator(value):
         return not reduced(value)
-    return not isinstance(value, (*PLAIN, *STATEFUL)) and is_hidden(value)
+    return is_long_file(value) or (not isinstance(value, (*PLAIN, *STATEFUL)) and is_hidden(value))
 
 
 def unread(snapshot: Snapshot) -> list[str]:

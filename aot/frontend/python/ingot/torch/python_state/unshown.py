@@ -92,18 +92,17 @@ def content_of(value: Any) -> Content | None:
 
 
 def is_hidden(value: Any) -> bool:
-    """Whether an object has something unshown that cannot be saved, and is none of PyTorch's or NumPy's."""
+    """Whether an object has something unshown that saving it would not write, and is none of PyTorch's or NumPy's."""
     kind: Any = type(value)
     if kind in PYTHONS or _package_of(kind) in OTHERWISE:
         return False
-    return has_unshown(kind) and Content(value)() is ABSENT
+    return has_unshown(kind) and (_package_of(kind) in HANDLES or Content(value)() is ABSENT)
 
 
 def is_unread(value: Any) -> bool:
     """Whether an object of a library has something unshown that cannot be read."""
     kind: Any = type(value)
-    is_handle = _package_of(kind) in HANDLES
-    return _is_foreign(kind) and (is_handle or Content(value)() is ABSENT)
+    return _is_foreign(kind) and is_hidden(value)
 
 
 def _foreign_parts(value: Any) -> Iterator[Any]:

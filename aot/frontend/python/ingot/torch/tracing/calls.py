@@ -41,7 +41,7 @@ from ingot.torch.python_state.named import Named as Names
 from ingot.torch.python_state.named_attributes import NamedAttributes
 from ingot.torch.python_state.outside import Looks
 from ingot.torch.python_state.repetition import Repetition, Watch, refuse_shared_memory
-from ingot.torch.python_state.snapshot import Snapshot, shows_all, unread
+from ingot.torch.python_state.snapshot import Snapshot, shows_all
 from ingot.torch.tracing.gradients import gradients, left_gradients, start_with
 from ingot.torch.tracing.kept_gradients import KeptGradients
 from ingot.torch.tracing.lend import Exchange, lent
@@ -260,7 +260,7 @@ class Calls:
             return False
         if subject.schedules or subject.state.numbers or choices.made or choices.answers or self._looks.places:
             return False
-        if before.differences(after) or not shows_all(after) or unread(after) or not self._places.draws_on():
+        if before.differences(after) or not shows_all(after) or not self._places.draws_on():
             return False
         with without_functions():
             leaves = [value for value in known if isinstance(value, torch.Tensor) and value.is_leaf]

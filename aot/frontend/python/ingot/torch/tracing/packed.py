@@ -128,6 +128,12 @@ def _layers(function: Any, cell: Cell) -> Callable[..., Any]:
     return run
 
 
+def _lengthened(xs: Tensor, steps: int, value: float) -> Tensor:
+    """The same with so many steps, [steps, ...]; those that it has not are of one value."""
+    missing = steps - len(xs)
+    return torch.cat([xs, xs.new_full((missing, *xs.shape[1:]), value)]) if missing else xs
+
+
 def known_lengths(lengths: Tensor) -> list[int]:
     """The lengths of a tensor that was made of Python's numbers, and may be sorted; none where they are not known."""
     node = node_of(lengths)
@@ -174,8 +180,7 @@ def packed_sequences(choices: Choices) -> Iterator[None]:
             in_order = (lengths[:-1] >= lengths[1:]).all()
             choices.check(lambda: in_order & (lengths[-1] > 0) & (lengths[0] <= len(xs)))
         sizes = sizes_of(lengths, len(xs), wanted)
-        missing = xs.new_zeros((max(sizes.steps - len(xs), 0), *xs.shape[1:]))
-        return Selected.of(torch.cat([xs[: sizes.steps], missing]), sizes.mask), sizes
+        return Selected.of(_lengthened(xs[: sizes.steps], sizes.steps, 0), sizes.mask), sizes
 
     def pad(data: Any, sizes: Any, batch_first: bool, value: float, steps: int) -> Any:
         if not isinstance(data, Selected) or not isinstance(sizes, BatchSizes):
@@ -185,7 +190,7 @@ def packed_sequences(choices: Choices) -> Iterator[None]:
             raise LeftToPyTorch("pad_packed_sequence gives as many steps as values say", user_place(), PACKED)
         xs = data.rows.reshape(*sizes.mask.shape, *data.rows.shape[1:])
         xs = torch.where(sizes.mask.reshape(*sizes.mask.shape, *[1] * (xs.dim() - 2)), xs, value)
-        xs = torch.cat([xs, xs.new_full((steps - len(xs), *xs.shape[1:]), value)])
+        xs = _lengthened(xs, steps, value)
         return xs.transpose(0, 1) if batch_first else xs, sizes.lengths
 
     layers = {function: _layers(function, cell) for function, cell in CELLS.items()}
