@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 import torch
@@ -10,6 +11,8 @@ import torch.nn.functional as F
 from tool import TOOL
 from torch import nn
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import ingot.torch
 from ingot.judge import Agreement
@@ -18,6 +21,7 @@ from ingot.torch.judge import verify
 from ingot.torch.judge.observe import Graph
 from ingot.torch.judge.part import first_parting
 from ingot.torch.judge.reference import Noise, Reference
+from ingot.torch.judge.wide import Wide
 from ingot.torch.text.lowering import TABLE
 
 
@@ -41,6 +45,48 @@ def test_the_reference_is_f64_and_what_is_moved_is_near_it() -> None:
     assert total != found[0][0]
     assert found[0][0].item() == pytest.approx(total.item(), rel=1e-4)
     assert torch.allclose(found[0][1], w, rtol=1e-4)
+
+
+class LargeTensors(TorchDispatchMode):
+    """Counts the tensors of 1000 elements that are alive at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.most = 0
+        self._made: list[StorageWeakRef] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        if isinstance(made, torch.Tensor) and made.numel() == 1000:
+            self._made = [*(storage for storage in self._made if not storage.expired()), storage_of(made)]
+            self.most = max(self.most, len({storage.cdata for storage in self._made}))
+        return made
+
+
+def storage_of(tensor: torch.Tensor) -> StorageWeakRef:
+    return StorageWeakRef(tensor.untyped_storage())
+
+
+def chain(x: torch.Tensor) -> list[torch.Tensor]:
+    for _ in range(50):
+        x = (x * 1.5).tanh()
+    return [x.sum()]
+
+
+@pytest.mark.parametrize("noise", [None, Noise(0), Noise(0, is_measured=True)])
+def test_the_reference_keeps_no_value_that_nothing_reads(noise: Noise | None) -> None:
+    way = Graph(make_fx(chain)(torch.ones(1000)), [Port("x")])
+    with LargeTensors() as large:
+        Reference(way, noise)({"x": torch.ones(1000)}, [])
+    assert large.most < 20
+
+
+def test_what_runs_in_f64_beside_pytorch_is_kept_as_long_as_pytorch_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingot.torch.judge.wide.FIRST_SWEEP_BYTES", 500_000)
+    with LargeTensors() as large, torch.no_grad(), Wide() as wide:
+        (total,) = chain(torch.ones(1000))
+    assert wide.of(total).dtype is torch.float64
+    assert large.most < 30
 
 
 def parting_of_product(factor: float) -> str:

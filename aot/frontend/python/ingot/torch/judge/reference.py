@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +20,9 @@ from ingot.torch.judge.case import Tensors
 from ingot.torch.judge.expanded import write
 from ingot.torch.judge.observe import NUMBERS, Graph
 from ingot.torch.judge.part import terms_of
-from ingot.torch.judge.rounded import is_view, moved
+from ingot.torch.judge.rounded import is_view, moved, normal
 from ingot.torch.judge.wide import each_tensor, run_wide, widened
-from ingot.torch.text.loops import evaluate, is_of_loop
+from ingot.torch.text.loops import Loop, evaluate, is_of_loop, loops_apart
 
 # Values may have other strides than when they were traced, and nothing is written in place: a copy serves as well.
 VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default)
@@ -33,6 +33,8 @@ CONTIGUOUS = "aten::_embedding_bag"
 BITS = torch.ops.aten.view.dtype  # of numbers of the type that a program has
 
 Values = dict[torch.fx.Node, Any]
+Reads = list[torch.fx.Node]
+OffWithin = dict[torch.fx.Node, list[float]]  # of each result of ops
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,11 @@ class Noise:
 class Reference:
     """One way of a program, in f64."""
 
-    def __init__(self, way: Graph, noise: Noise | None = None) -> None:
+    def __init__(self, way: Graph, noise: Noise | None = None, off_within: OffWithin | None = None) -> None:
+        """`off_within` has how far PyTorch is off within ops, as far as that is known, and is filled."""
         self._way, self._noise = way, noise
+        self._known_off = {} if off_within is None else off_within
         self._random = torch.Generator().manual_seed(noise.seed if noise else 0)
-        self._within: dict[torch.fx.Node, Any] = {}  # how far PyTorch is off within ops
 
     def __call__(
         self, given: Tensors, draws: Sequence[Sequence[torch.Tensor]]
@@ -67,11 +70,19 @@ class Reference:
             for node, port in zip(graph.find_nodes(op="placeholder"), self._way.takes, strict=True):
                 values[node] = _laid_out(widened(torch.as_tensor(given[port.name])), node)
             nodes = [node for node in graph.nodes if node.op not in ("placeholder", "output")]
-            evaluate(nodes, values, functools.partial(self._value, values=values))
+            last_reads = _last_reads(nodes, {*graph.output_node().all_input_nodes})
+            evaluate(nodes, values, functools.partial(self._value_of, values=values, last_reads=last_reads))
         names = [port.name for port in self._way.takes if port.is_state]
         state = zip(names, self._way.states(len(names)), strict=True)
         results = [values[node] for node in self._way.outputs(len(names))]
         return results, {name: values[node] for name, node in state}
+
+    def _value_of(self, node: torch.fx.Node, values: Values, last_reads: Mapping[torch.fx.Node, Reads]) -> Any:
+        """The value of a node; those that no later node reads are dropped."""
+        made = self._value(node, values)
+        for read in last_reads.get(node, ()):
+            values.pop(read, None)
+        return made
 
     def _value(self, node: torch.fx.Node, values: Values) -> Any:
         if node.op == "get_attr":
@@ -89,7 +100,7 @@ class Reference:
             return made
         off = moved(made, self._random, units=self._noise.units, dtype=self._noise.dtype or known.dtype)
         if self._noise.is_measured:
-            off = off + self._off_within(node, values) * self._normal(made)
+            off = torch.add(off, normal(made.shape, self._random), alpha=self._off_within(node, values))
         is_whole = made == made.round()  # what every type has exactly
         return torch.where(is_whole, made, off)
 
@@ -100,22 +111,39 @@ class Reference:
             return value
         return moved(value, self._random, terms_of(node, values, known), dtype=self._noise.dtype or known.dtype)
 
-    def _normal(self, like: torch.Tensor) -> torch.Tensor:
-        return torch.randn(like.shape, generator=self._random, dtype=like.dtype)
-
     def _off_within(self, node: torch.fx.Node, values: Values) -> float:
         """How far PyTorch's op in its own types is from exact, of one result: the root of the mean square."""
         if node.target is operator.getitem:
             source, place = node.args
             if is_of_loop(node):
                 return 0.0  # a loop rounds in its ops
-            return float(self._measured(source, values)[place])
-        return float(self._measured(node, values)[0])
+            return self._measured(source, values)[int(place)]
+        return self._measured(node, values)[0]
 
     def _measured(self, node: torch.fx.Node, values: Values) -> list[float]:
-        if node not in self._within:
-            self._within[node] = _rounding_within(node, values)
-        return list(self._within[node])
+        if node not in self._known_off:
+            self._known_off[node] = _rounding_within(node, values)
+        return self._known_off[node]
+
+
+def _last_reads(nodes: Sequence[torch.fx.Node], kept: Iterable[torch.fx.Node]) -> dict[torch.fx.Node, Reads]:
+    """For each node outside of loops, the values that it is the last to read; those in `kept` stay."""
+    last_reads: dict[torch.fx.Node, Reads] = {}
+    kept = {*kept}
+    for part in reversed([*loops_apart(nodes)]):
+        if isinstance(part, Loop):
+            kept.update(*(node.all_input_nodes for node in (part.begin, *part.inside, part.end)))
+            continue
+        for node in reversed(part):
+            last_reads[node] = [read for read in _reads(node) if read not in kept]
+            kept.update(last_reads[node])
+    return last_reads
+
+
+def _reads(node: torch.fx.Node) -> Reads:
+    """The nodes whose values are used for a node's: for one of several results also those that all are made of."""
+    source = [node.args[0]] if node.target is operator.getitem else []
+    return [*dict.fromkeys(read for reader in (node, *source) for read in reader.all_input_nodes)]
 
 
 def _rounding_within(node: torch.fx.Node, values: Values) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -9,6 +10,23 @@ import torch
 
 # By how much values are moved, as a part of them; other types are exact.
 UNITS = {torch.float64: 2.0**-40, torch.float32: 2.0**-23, torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11}
+
+_ONE = torch.ones((), dtype=torch.float64)
+POOL = 1 << 20  # normally distributed numbers, which serve again and again: to draw them took a third of a moved run
+
+
+def normal(shape: torch.Size, random: torch.Generator) -> torch.Tensor:
+    """Numbers of a normal distribution, in f64: a part of a pool that begins at a random place, and copies of it."""
+    count, pool = shape.numel(), _pool()
+    start = int(torch.randint(max(POOL - count, 1), (), generator=random))
+    if count > POOL:
+        pool = pool.repeat(-(-count // POOL))
+    return pool[start : start + count].view(shape)
+
+
+@functools.cache
+def _pool() -> torch.Tensor:
+    return torch.randn(POOL, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 
 
 def moved(
@@ -28,7 +46,7 @@ def moved(
     if dtype not in UNITS:
         return tensor
     unit = UNITS[dtype] + min(UNITS[dtype], UNITS[torch.float32]) * (math.sqrt(terms) - 1)
-    return (tensor * (1 + units * unit * torch.randn(tensor.shape, generator=random))).to(tensor.dtype)
+    return torch.add(_ONE, normal(tensor.shape, random), alpha=units * unit).mul_(tensor).to(tensor.dtype)
 
 
 def is_view(func: Any) -> bool:

@@ -25,13 +25,13 @@ from ingot.torch.judge.distance import allowance, distance
 from ingot.torch.judge.eager import NUMBER, Eager, as_tensor, output_key, run_pytorch
 from ingot.torch.judge.observe import Observer
 from ingot.torch.judge.part import FLOOR, first_parting
-from ingot.torch.judge.reference import Noise, Reference
+from ingot.torch.judge.reference import Noise, OffWithin, Reference
 from ingot.torch.text.loops import Loop, loops_apart
 from ingot.torch.tracing.state import stored_values
 
 Ratios = dict[str, float]
 
-SLOW_STEP_S = 0.05  # of a bundle, of which comparing takes 15 to 150 times as long (ResNet-18, 96 x 96)
+SLOW_STEP_S = 0.05  # of a bundle, of which comparing takes 28 to 110 times as long (ResNet-18, 96 x 96)
 MOST_OUTPUTS = 4096  # of a bundle
 SEEDS = 2
 OFF = FLOOR / TOLERANCE_FACTOR  # units by which results of single ops may always be off (`part.py`)
@@ -55,6 +55,7 @@ class StepJudge:
         outputs = {output_key(name, value): as_tensor(value) for name, value in step.outputs.items()}
         self._keys = [*outputs]
         self._mine = {name: ({**step.after, **outputs})[name] for name in eager.own}
+        self._off_within: OffWithin = {}
 
     @functools.cached_property
     def exact(self) -> Tensors:
@@ -120,7 +121,7 @@ class StepJudge:
 
     def _moved(self, noise: Noise | None) -> Tensors:
         assert self.step.way is not None
-        results, state = Reference(self.step.way, noise)(self._given, self.step.draws)
+        results, state = Reference(self.step.way, noise, self._off_within)(self._given, self.step.draws)
         made = dict(zip(self._keys, results, strict=True)) | state
         return {name: stored_values(as_tensor(made[name])) for name in self._mine}
 

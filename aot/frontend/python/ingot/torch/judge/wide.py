@@ -23,7 +23,8 @@ WIDE = {torch.float32: torch.float64, torch.bfloat16: torch.float64, torch.float
 WIDE |= {torch.complex64: torch.complex128}
 COMPONENTS = {torch.complex64: torch.float32, torch.complex128: torch.float64, torch.complex32: torch.float16}
 FRESH = torch.ops.aten.lift_fresh.default  # of a tensor that torch.tensor made: its numbers were rounded before
-FIRST_SWEEP = 1024  # buffers after which those of freed storages are looked for
+FIRST_SWEEP_BYTES = 64 << 20  # of new buffers, after which those of freed storages are dropped
+BUFFER_BYTES = 64 << 10  # that a buffer counts for besides its numbers
 
 Key = tuple[int, torch.dtype]
 
@@ -38,7 +39,7 @@ class Wide(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         self.narrow: list[str] = []  # ops that ran in their own types alone: what follows of them is not exact
         self._buffers: dict[Key, tuple[StorageWeakRef, torch.Tensor]] = {}
         self._without_storage = WeakTensorKeyDictionary()
-        self._sweep_at = FIRST_SWEEP
+        self._new_bytes, self._sweep_bytes = 0, FIRST_SWEEP_BYTES
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -107,9 +108,11 @@ class Wide(TorchDispatchMode):  # type: ignore[misc]  # torch is not checked
         return buffer
 
     def _keep(self, key: Key, tensor: torch.Tensor, buffer: torch.Tensor) -> None:
-        if len(self._buffers) >= self._sweep_at:
+        if self._new_bytes >= self._sweep_bytes:
             self._buffers = {key: kept for key, kept in self._buffers.items() if not kept[0].expired()}
-            self._sweep_at = max(FIRST_SWEEP, 2 * len(self._buffers))
+            left_bytes = sum(BUFFER_BYTES + kept.nbytes for _, kept in self._buffers.values())
+            self._new_bytes, self._sweep_bytes = 0, max(FIRST_SWEEP_BYTES, left_bytes // 4)
+        self._new_bytes += BUFFER_BYTES + buffer.nbytes
         self._buffers[key] = StorageWeakRef(tensor.untyped_storage()), buffer
 
     def _forget_written(self, func: Any, args: Any, kwargs: Mapping[str, Any]) -> None:
