@@ -56,10 +56,11 @@ class Step:
 
 def session_steps(case: Case) -> Iterator[Step]:
     """Runs the session's steps one by one, until one asks for values that are not as they were when it was traced."""
-    before = {name: stored(tensor.detach()).clone() for name, tensor in case.state().tensors.items()}
+    tensors, known = case.state().tensors, {*case.session.state}
+    others = {name: stored(tensor.detach()).clone() for name, tensor in tensors.items() if name not in known}
     for i in range(case.steps):
         inputs = {name: stored(rows[i]) for name, rows in case.batches.items()}
-        state = before | _state_of(case.session)
+        state = others | _state_of(case.session)
         way, drawn = case.draws(state, inputs)
         began = time.perf_counter()
         outputs = case.session.entries[case.entry](**inputs)

@@ -117,7 +117,7 @@ def _run(case: Case, i: int, step: Step, wide: Wide | None) -> Eager:
     own = {name: stored_values(tensor.detach()).clone() for name, tensor in made.items()}
     if wide is None:
         return Eager(own, own, ["every op"])
-    exact = {name: stored_values(wide.of(tensor.detach())).clone() for name, tensor in made.items()}
+    exact = {name: stored_values(wide.of(tensor.detach())) for name, tensor in made.items()}
     return Eager(own, exact, wide.narrow)
 
 
