@@ -55,12 +55,16 @@ class Step:
 
 
 def session_steps(case: Case) -> Iterator[Step]:
-    """Runs the session's steps one by one, until one asks for values that are not as they were when it was traced."""
+    """Runs the session's steps one by one, until one asks for values that are not as they were when it was traced.
+
+    The state after a step is the session's own memory until the next one runs.
+    """
     tensors, known = case.state().tensors, {*case.session.state}
     others = {name: stored(tensor.detach()).clone() for name, tensor in tensors.items() if name not in known}
+    state = others | _state_of(case.session)
     for i in range(case.steps):
+        state.update({name: state[name].clone() for name in known})
         inputs = {name: stored(rows[i]) for name, rows in case.batches.items()}
-        state = others | _state_of(case.session)
         way, drawn = case.draws(state, inputs)
         began = time.perf_counter()
         outputs = case.session.entries[case.entry](**inputs)
@@ -69,8 +73,10 @@ def session_steps(case: Case) -> Iterator[Step]:
             if not i:
                 raise Undecided("its first step asks for values that are not as they were when it was traced")
             return
-        yield Step(state, inputs, drawn, outputs, state | _state_of(case.session), way, took_s)
+        before, state = state, others | _state_of(case.session)
+        yield Step(before, inputs, drawn, outputs, state, way, took_s)
 
 
 def _state_of(session: Session) -> dict[str, torch.Tensor]:
-    return {name: session.state.torch(name).clone() for name in session.state}
+    """The state, in the session's own memory."""
+    return {name: session.state.torch(name) for name in session.state}

@@ -56,7 +56,7 @@ def run_pytorch(case: Case, steps: Sequence[Step]) -> list[Eager]:
 
 def _run_all(case: Case, steps: Sequence[Step], *, is_wide: bool) -> list[Eager]:
     made: list[Eager] = []
-    with _as_traced(case):
+    with _as_traced(case, steps[0].state):
         for i, step in enumerate(steps):
             try:
                 made.append(_run(case, i, step, Wide() if is_wide else None))
@@ -68,10 +68,13 @@ def _run_all(case: Case, steps: Sequence[Step], *, is_wide: bool) -> list[Eager]
 
 
 @contextmanager
-def _as_traced(case: Case) -> Iterator[None]:
-    """PyTorch is set as a function was traced; its generator and all that the function changes are put back."""
+def _as_traced(case: Case, copies: Tensors) -> Iterator[None]:
+    """PyTorch is set as a function was traced; its generator and all that the function changes are put back.
+
+    `copies` are as in `undone`.
+    """
     with ExitStack() as stack:
-        stack.enter_context(undone(case.subject))
+        stack.enter_context(undone(case.subject, copies))
         stack.enter_context(torch.random.fork_rng(devices=[]))
         stack.enter_context(in_mode(case.subject.state, case.training))
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))  # in f64 too: other kernels are of f32 alone
@@ -159,19 +162,24 @@ def _sparse_slots() -> Iterator[None]:
 
 
 @contextmanager
-def undone(subject: Subject) -> Iterator[None]:
-    """Tensors, gradients and what Python holds are as before afterwards."""
-    put_back = _undoing(subject)
+def undone(subject: Subject, copies: Tensors | None = None) -> Iterator[None]:
+    """Tensors, gradients and what Python holds are as before afterwards.
+
+    `copies` are values of tensors by name: those that are a tensor's own are not copied again.
+    """
+    put_back = _undoing(subject, copies or {})
     try:
         yield
     finally:
         put_back()
 
 
-def _undoing(subject: Subject) -> Callable[[], None]:
+def _undoing(subject: Subject, copies: Tensors) -> Callable[[], None]:
     """A function that puts back tensors, gradients and what Python holds as they are now."""
     tensors = list(subject.state.tensors.values())
-    before = [(t.data, t.detach().clone(), t.grad, _cloned(known(t.grad))) for t in tensors]
+    values = [_copy(tensor.detach(), copies.get(name)) for name, tensor in subject.state.tensors.items()]
+    gradients = [_cloned(known(tensor.grad)) for tensor in tensors]
+    before = [(t.data, value, t.grad, grad) for t, value, grad in zip(tensors, values, gradients, strict=True)]
     trained = [tensor.requires_grad for tensor in tensors]
     put_back_objects = putting_back(subject.named_attributes().snapshot)
 
@@ -188,6 +196,12 @@ def _undoing(subject: Subject) -> Callable[[], None]:
                     grad.copy_(gradient)
 
     return put_back
+
+
+def _copy(tensor: torch.Tensor, copy: torch.Tensor | None) -> torch.Tensor:
+    """A copy of a tensor: one that there is, or a new one."""
+    is_one = copy is not None and copy.dtype == tensor.dtype and torch.equal(copy, tensor)
+    return copy if copy is not None and is_one else tensor.clone()
 
 
 def _cloned(tensor: torch.Tensor | None) -> torch.Tensor | None:

@@ -51,6 +51,17 @@ class Noise:
     is_measured: bool = False
 
 
+class _Values(Values):
+    """Values of nodes, for which those of placeholders are widened where they are read first."""
+
+    def __init__(self, given: Mapping[torch.fx.Node, torch.Tensor]) -> None:
+        super().__init__()
+        self._given = given
+
+    def __missing__(self, node: torch.fx.Node) -> torch.Tensor:
+        return self.setdefault(node, _laid_out(widened(self._given[node]), node))
+
+
 class Reference:
     """One way of a program, in f64."""
 
@@ -64,11 +75,11 @@ class Reference:
         self, given: Tensors, draws: Sequence[Sequence[torch.Tensor]]
     ) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
         """What the graph returns, and the state afterwards, for the values of its placeholders by name."""
-        values = _drawn(self._way, draws)
         graph = self._way.module.graph
+        ports = zip(graph.find_nodes(op="placeholder"), self._way.takes, strict=True)
+        values = _Values({node: torch.as_tensor(given[port.name]) for node, port in ports})
+        values |= _drawn(self._way, draws)
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
-            for node, port in zip(graph.find_nodes(op="placeholder"), self._way.takes, strict=True):
-                values[node] = _laid_out(widened(torch.as_tensor(given[port.name])), node)
             nodes = [node for node in graph.nodes if node.op not in ("placeholder", "output")]
             last_reads = _last_reads(nodes, {*graph.output_node().all_input_nodes})
             evaluate(nodes, values, functools.partial(self._value_of, values=values, last_reads=last_reads))

@@ -21,7 +21,7 @@ import torch
 
 from ingot.judge import TOLERANCE_FACTOR, Agreement, Undecided
 from ingot.torch.judge.case import Case, Step, Tensors, session_steps
-from ingot.torch.judge.distance import allowance, distance
+from ingot.torch.judge.distance import allowance, distance, size
 from ingot.torch.judge.eager import NUMBER, Eager, as_tensor, output_key, run_pytorch
 from ingot.torch.judge.observe import Observer
 from ingot.torch.judge.part import FLOOR, first_parting
@@ -54,13 +54,18 @@ class StepJudge:
         self._given = {**defaults, **step.state, **step.inputs}
         outputs = {output_key(name, value): as_tensor(value) for name, value in step.outputs.items()}
         self._keys = [*outputs]
-        self._mine = {name: ({**step.after, **outputs})[name] for name in eager.own}
+        made = {**step.after, **outputs}
+        self._mine = {name: made[name] for name in eager.own}
         self._off_within: OffWithin = {}
 
     @functools.cached_property
     def exact(self) -> Tensors:
         """Results and state in f64: of the graph, where it is known."""
         return self._eager.wide if self.step.way is None else self._moved(None)
+
+    @functools.cached_property
+    def _sizes(self) -> Ratios:
+        return {name: size(exact) for name, exact in self.exact.items()}
 
     @functools.cached_property
     def _far(self) -> list[Ratios]:
@@ -134,7 +139,8 @@ class StepJudge:
         return {name: ratio for name, ratio in ratios.items() if ratio > 1}
 
     def _allowed(self, name: str, noise: Ratios, dtype: torch.dtype | None) -> float:
-        return allowance(self.exact[name], dtype or self._mine[name].dtype, [noise[name]])
+        count = self.exact[name].numel()
+        return allowance(self._sizes[name], count, dtype or self._mine[name].dtype, [noise[name]])
 
 
 def verify(case: Case) -> Agreement:
