@@ -36,8 +36,8 @@ def test_the_reference_is_f64_and_what_is_moved_is_near_it() -> None:
     way = Graph(make_fx(lambda w, x: [(w * x).sum(), torch.full_like(w, 0.1) + x.sum(0)])(torch.ones(50), x), ports)
     found = {}
     for seed in (None, 0):
-        (total,), state = Reference(way, None if seed is None else Noise(seed))({"w": torch.ones(50), "x": x}, [])
-        found[seed] = total, state["w"]
+        reference = Reference(way, None if seed is None else Noise(seed))
+        found[seed] = reference({"w": torch.ones(50), "x": x}, [], [*way.outputs(1), *way.states(1)])
     total, w = found[None]
     assert total.dtype is w.dtype is torch.float64
     assert total == x.double().sum()
@@ -77,7 +77,7 @@ def chain(x: torch.Tensor) -> list[torch.Tensor]:
 def test_the_reference_keeps_no_value_that_nothing_reads(noise: Noise | None) -> None:
     way = Graph(make_fx(chain)(torch.ones(1000)), [Port("x")])
     with LargeTensors() as large:
-        Reference(way, noise)({"x": torch.ones(1000)}, [])
+        Reference(way, noise)({"x": torch.ones(1000)}, [], way.outputs(0))
     assert large.most < 20
 
 

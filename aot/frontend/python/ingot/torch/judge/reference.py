@@ -20,9 +20,9 @@ from ingot.torch.judge.case import Tensors
 from ingot.torch.judge.expanded import write
 from ingot.torch.judge.observe import NUMBERS, Graph
 from ingot.torch.judge.part import terms_of
-from ingot.torch.judge.rounded import is_view, moved, normal
+from ingot.torch.judge.rounded import in_pieces, is_view, moved, normal
 from ingot.torch.judge.wide import each_tensor, run_wide, widened
-from ingot.torch.text.loops import Loop, evaluate, is_of_loop, loops_apart
+from ingot.torch.text.loops import Loop, evaluate, is_of_loop, loops_apart, needed_for
 
 # Values may have other strides than when they were traced, and nothing is written in place: a copy serves as well.
 VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default)
@@ -72,21 +72,18 @@ class Reference:
         self._random = torch.Generator().manual_seed(noise.seed if noise else 0)
 
     def __call__(
-        self, given: Tensors, draws: Sequence[Sequence[torch.Tensor]]
-    ) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
-        """What the graph returns, and the state afterwards, for the values of its placeholders by name."""
+        self, given: Tensors, draws: Sequence[Sequence[torch.Tensor]], wanted: Sequence[torch.fx.Node]
+    ) -> list[Any]:
+        """The values of some nodes, for those of the placeholders by name."""
         graph = self._way.module.graph
         ports = zip(graph.find_nodes(op="placeholder"), self._way.takes, strict=True)
         values = _Values({node: torch.as_tensor(given[port.name]) for node, port in ports})
         values |= _drawn(self._way, draws)
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
-            nodes = [node for node in graph.nodes if node.op not in ("placeholder", "output")]
-            last_reads = _last_reads(nodes, {*graph.output_node().all_input_nodes})
+            nodes = [node for node in needed_for(wanted) if node.op != "placeholder"]
+            last_reads = _last_reads(nodes, wanted)
             evaluate(nodes, values, functools.partial(self._value_of, values=values, last_reads=last_reads))
-        names = [port.name for port in self._way.takes if port.is_state]
-        state = zip(names, self._way.states(len(names)), strict=True)
-        results = [values[node] for node in self._way.outputs(len(names))]
-        return results, {name: values[node] for name, node in state}
+        return [values[node] for node in wanted]
 
     def _value_of(self, node: torch.fx.Node, values: Values, last_reads: Mapping[torch.fx.Node, Reads]) -> Any:
         """The value of a node; those that no later node reads are dropped."""
@@ -109,11 +106,16 @@ class Reference:
         is_rounded = isinstance(made, torch.Tensor) and made.is_floating_point()
         if self._noise is None or not is_rounded or is_view(node.target):
             return made
-        off = moved(made, self._random, units=self._noise.units, dtype=self._noise.dtype or known.dtype)
-        if self._noise.is_measured:
-            off = torch.add(off, normal(made.shape, self._random), alpha=self._off_within(node, values))
-        is_whole = made == made.round()  # what every type has exactly
-        return torch.where(is_whole, made, off)
+        off_within = self._off_within(node, values) if self._noise.is_measured else 0.0
+        return in_pieces(functools.partial(self._rounded, known.dtype, off_within), made)
+
+    def _rounded(self, known: torch.dtype, off_within: float, made: torch.Tensor) -> torch.Tensor:
+        """A result as rounding may leave it; whole numbers, which every type has exactly, stay."""
+        assert self._noise is not None
+        off = moved(made, self._random, units=self._noise.units, dtype=self._noise.dtype or known)
+        if off_within:
+            off = torch.add(off, normal(made.shape, self._random), alpha=off_within)
+        return torch.where(made == made.round(), made, off)
 
     def _operand(self, node: torch.fx.Node, values: Values, read: torch.fx.Node) -> Any:
         value, known = values[read], read.meta.get("val")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -16,12 +17,22 @@ POOL = 1 << 20  # normally distributed numbers, which serve again and again: to 
 
 
 def normal(shape: torch.Size, random: torch.Generator) -> torch.Tensor:
-    """Numbers of a normal distribution, in f64: a part of a pool that begins at a random place, and copies of it."""
+    """Numbers of a normal distribution, in f64: a part of a pool that begins at a random place, or copies of it."""
     count, pool = shape.numel(), _pool()
-    start = int(torch.randint(max(POOL - count, 1), (), generator=random))
     if count > POOL:
-        pool = pool.repeat(-(-count // POOL))
+        return pool.repeat(-(-count // POOL))[:count].view(shape)
+    start = int(torch.randint(max(POOL - count, 1), (), generator=random))
     return pool[start : start + count].view(shape)
+
+
+def in_pieces(change: Callable[[torch.Tensor], torch.Tensor], tensor: torch.Tensor) -> torch.Tensor:
+    """What a function makes of each element of a tensor; of a large one by pieces, in memory that serves again."""
+    if tensor.numel() <= POOL or not tensor.is_contiguous():
+        return change(tensor)
+    made = torch.empty_like(tensor)
+    for piece, there in zip(tensor.view(-1).split(POOL), made.view(-1).split(POOL), strict=True):
+        there.copy_(change(piece))
+    return made
 
 
 @functools.cache
@@ -46,7 +57,11 @@ def moved(
     if dtype not in UNITS:
         return tensor
     unit = UNITS[dtype] + min(UNITS[dtype], UNITS[torch.float32]) * (math.sqrt(terms) - 1)
-    return torch.add(_ONE, normal(tensor.shape, random), alpha=units * unit).mul_(tensor).to(tensor.dtype)
+
+    def change(piece: torch.Tensor) -> torch.Tensor:
+        return torch.add(_ONE, normal(piece.shape, random), alpha=units * unit).mul_(piece).to(tensor.dtype)
+
+    return in_pieces(change, tensor)
 
 
 def is_view(func: Any) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -61,7 +61,7 @@ class StepJudge:
     @functools.cached_property
     def exact(self) -> Tensors:
         """Results and state in f64: of the graph, where it is known."""
-        return self._eager.wide if self.step.way is None else self._moved(None)
+        return self._eager.wide if self.step.way is None else self._moved(None, self._mine)
 
     @functools.cached_property
     def _sizes(self) -> Ratios:
@@ -79,20 +79,21 @@ class StepJudge:
         own = {name: WIDE_SHARE * far for name, far in self._far[0].items()}
         ratios = self._further(self._eager.wide, own, torch.float64)
         if ratios:
-            noise = _joined([self._distances(self._moved(noise)) for noise in WIDE_NOISES])
-            ratios = self._further(self._eager.wide, noise, torch.float64)
+            noise = _joined([self._distances(self._moved(noise, ratios)) for noise in WIDE_NOISES])
+            ratios = self._further({name: self._eager.wide[name] for name in ratios}, noise, torch.float64)
         if ratios and self._eager.narrow:
-            noise = _joined([self._far[0], *(self._distances(self._moved(noise)) for noise in OF_UNITS)])
-            ratios = self._further(self._eager.wide, noise, None)
+            noise = _joined([self._far[0], *(self._distances(self._moved(noise, ratios)) for noise in OF_UNITS)])
+            ratios = self._further({name: self._eager.wide[name] for name in ratios}, noise, None)
         return ratios
 
     def further(self) -> Ratios:
         """What of the program is further from exact than rounding takes it, in units of what is allowed."""
         ratios = self.ratios()
         for noise in NOISES if self.step.way else ():
-            if all(ratio <= 1 for ratio in ratios.values()):
+            further = [name for name, ratio in ratios.items() if ratio > 1]
+            if not further:
                 break
-            self._far.append(self._distances(self._moved(noise)))
+            self._far.append(self._distances(self._moved(noise, further)))
             ratios = self.ratios()
         return {name: ratio for name, ratio in ratios.items() if ratio > 1}
 
@@ -117,22 +118,29 @@ class StepJudge:
 
     def results(self, made: Mapping[torch.fx.Node, Any]) -> Tensors:
         """The results and the state among observed values."""
+        return {name: stored_values(as_tensor(made.get(node, self._mine[name]))) for name, node in self._nodes.items()}
+
+    @functools.cached_property
+    def _nodes(self) -> dict[str, torch.fx.Node]:
+        """What gives results and state in the graph."""
         way = self.step.way
         assert way is not None
         names = [port.name for port in way.takes if port.is_state]
-        nodes = dict(zip(self._keys, way.outputs(len(names)), strict=True))
-        nodes |= zip(names, way.states(len(names)), strict=True)
-        return {name: stored_values(as_tensor(made.get(node, self._mine[name]))) for name, node in nodes.items()}
+        outputs = zip(self._keys, way.outputs(len(names)), strict=True)
+        nodes = dict(outputs) | dict(zip(names, way.states(len(names)), strict=True))
+        return {name: nodes[name] for name in self._mine}
 
-    def _moved(self, noise: Noise | None) -> Tensors:
+    def _moved(self, noise: Noise | None, names: Iterable[str]) -> Tensors:
+        """Some results and states as the graph computes them, moved by noise if there is any."""
         assert self.step.way is not None
-        results, state = Reference(self.step.way, noise, self._off_within)(self._given, self.step.draws)
-        made = dict(zip(self._keys, results, strict=True)) | state
-        return {name: stored_values(as_tensor(made[name])) for name in self._mine}
+        nodes = {name: self._nodes[name] for name in names}
+        reference = Reference(self.step.way, noise, self._off_within)
+        made = reference(self._given, self.step.draws, [*nodes.values()])
+        return {name: stored_values(as_tensor(value)) for name, value in zip(nodes, made, strict=True)}
 
     def _distances(self, values: Tensors) -> Ratios:
-        own = self._eager.own
-        return {name: distance(values[name], exact, own[name]) for name, exact in self.exact.items()}
+        own, exact = self._eager.own, self.exact
+        return {name: distance(value, exact[name], own[name]) for name, value in values.items()}
 
     def _further(self, values: Tensors, noise: Ratios, dtype: torch.dtype | None) -> Ratios:
         ratios = {name: far / self._allowed(name, noise, dtype) for name, far in self._distances(values).items()}
@@ -202,8 +210,8 @@ def _agreement(ratios: Ratios, why: str = "", by_rounding: tuple[str, ...] = ())
 
 
 def _joined(ratios: Sequence[Ratios]) -> Ratios:
-    """The largest of each tensor."""
-    return {name: max(found[name] for found in ratios) for name in ratios[0]}
+    """The largest of each tensor of the first."""
+    return {name: max(found[name] for found in ratios if name in found) for name in ratios[0]}
 
 
 def _observers(way: Any) -> list[Observer]:
