@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -113,11 +116,13 @@ TRACED = {f.__name__: f for f in (wrong_sign, lost_term, stale_statistic, factor
 
 
 def is_caught(program: Ordinary) -> bool:
+    """Whether the comparison sees the fault of a program, which is traced anew."""
     step = ingot.torch.compile(program.step, program.model, program.optimizer)
-    try:
-        step(*program.batch(BATCH))
-    except ingot.torch.DisagreementError:
-        return True
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, INGOT_CACHE=folder):
+        try:
+            step(*program.batch(BATCH))
+        except ingot.torch.DisagreementError:
+            return True
     return False
 
 
