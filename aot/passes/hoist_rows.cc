@@ -57,11 +57,7 @@ void read_row(Op* dot, Value* products, Value* row) {
   GraphBuilder b;
   b.before(*dot);
   b.location = dot->location;
-  const Shape& shape = products->type.shape;
-  Values starts(shape.size(), ops::constant(b, row->type, 0));
-  starts[0] = row;
-  Value* slice = ops::dynamic_slice(b, products, starts, row_shape(shape));
-  replace_op(dot, {ops::reshape(b, slice, dot->result()->type.shape)});
+  replace_op(dot, {ops::reshape(b, ops::row_of(b, products, row), dot->result()->type.shape)});
 }
 
 bool hoist_rows(Op& loop, const loops::Target& target) {

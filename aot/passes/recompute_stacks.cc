@@ -52,9 +52,8 @@ class Recipe {
   // The row that `reader` reads, made where it stands.
   Value* make(GraphBuilder& b, const Op& reader) const {
     ValueMap map;
-    const Values starts(reader.operands.begin() + 1, reader.operands.end());
     for (const WrittenStack* stack : rows_) {
-      Value* row = ops::dynamic_slice(b, stack->result, starts, row_shape(stack->result->type.shape));
+      Value* row = ops::row_of(b, stack->result, reader.operand(1));
       map[stack->row] = ops::reshape(b, row, stack->row->type.shape);
     }
     for (const Op* op : ops_) {

@@ -71,6 +71,9 @@ constexpr PassRow kCompilePasses[] = {
     {"mark_replaced", mark_replaced, nullptr, "once there are kernels"},
 };
 
+// The passes that may find a mistake of the user's. The others rewrite: what they make and cannot is a mistake of ours.
+constexpr std::string_view kRefusing[] = {"inline_calls", "refine_shapes", "expand"};
+
 std::vector<const PassRow*> all_passes() {
   std::vector<const PassRow*> rows;
   for (const PassRow& row : kCompilePasses) {
@@ -164,7 +167,7 @@ class PassRunner {
     const size_t entry = time_of(row, is_part);
     const Clock::time_point start = Clock::now();
     const auto run = contains(options_.skip, row.name) ? row.instead : row.run;
-    const bool changed = row.parts ? run_parts(row.parts()) : run(module_, context_);
+    const bool changed = row.parts ? run_parts(row.parts()) : run_pass(row, run);
     PassTime& time = times_[entry];
     time.seconds += std::chrono::duration<double>(Clock::now() - start).count();
     ++time.runs;
@@ -172,6 +175,15 @@ class PassRunner {
     if (!is_part || changed) finish(row, changed);
     is_stopped_ |= row.name == options_.stop_after;
     return changed;
+  }
+
+  bool run_pass(const PassRow& row, bool (*run)(Module&, PassContext&)) {
+    try {
+      return run(module_, context_);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kError || contains(kRefusing, row.name)) throw;
+      throw_bug(fmt::format("pass {}: {}", row.name, error.message()));
+    }
   }
 
   bool run_parts(std::span<const PassRow> parts) {

@@ -175,6 +175,15 @@ TEST(Pipeline, BrokenPromiseNamesThePass) {
   EXPECT_EQ(pipeline_error(whole, {}), "bug: after pass rename: the module is renamed");
 }
 
+// What a rewriting pass makes and cannot is no mistake of the program's.
+TEST(Pipeline, AUsersErrorOfARewritingPassIsABug) {
+  constexpr auto refuses = [](Module&, PassContext&) -> bool { throw_error(nullptr, "it does not fit"); };
+  const PassRow rewriting[] = {{"rewrite", refuses, nullptr, ""}};
+  EXPECT_EQ(pipeline_error(rewriting, {}), "bug: pass rewrite: it does not fit");
+  const PassRow refusing[] = {{"refine_shapes", refuses, nullptr, ""}};
+  EXPECT_EQ(pipeline_error(refusing, {}), "error: it does not fit");
+}
+
 // After what changes the module, and after the last row whatever that says.
 TEST(Pipeline, InvalidModulesNameThePass) {
   static constexpr auto breaks = [](Module& module, PassContext&) {

@@ -344,5 +344,12 @@ TEST_F(CliFilesTest, NothingCheckedIsNoSuccess) {
   EXPECT_NE(done("check deep").find("1 passed, 0 failed"), std::string::npos);
 }
 
+TEST_F(CliFilesTest, WhatIsNotSupportedIsNoSuccess) {
+  write("check.mlir",
+        std::string(kCheck) + "// -----\nfunc.func @other() { \"stablehlo.unheard_of\"() : () -> () return }\n");
+  EXPECT_NE(refused("check check.mlir").find("1 program is not supported; --allow-unsupported"), std::string::npos);
+  EXPECT_NE(done("check check.mlir --allow-unsupported").find("1 passed, 0 failed, 1 unsupported"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ingot

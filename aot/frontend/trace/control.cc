@@ -110,8 +110,7 @@ Scanned scan(const std::function<Scanned(Tensors, Tensors)>& body, const Tensors
     Tensors x;
     for (Value* all : scanned) {
       const Shape rest(all->type.shape.begin() + 1, all->type.shape.end());
-      Value* slice = ops::dynamic_slice(b, all, starts_at(place, all->type.rank()), with_first(1, rest));
-      x.push_back(wrap(ops::reshape(b, slice, rest)));
+      x.push_back(wrap(ops::reshape(b, ops::row_of(b, all, place), rest)));
     }
     const Scanned made = body(wrapped({block.arguments.data() + 1, carried - 1}), x);
     Values next = values_of(made.carry);

@@ -106,6 +106,14 @@ Value* dynamic_slice(GraphBuilder& b, Value* x, const Values& starts, const Shap
   return b.make(kDynamicSlice, operands, {{"slice_sizes", sizes}});
 }
 
+Value* row_of(GraphBuilder& b, Value* x, Value* index) {
+  Shape sizes = x->type.shape;
+  sizes[0] = 1;
+  Values starts{index};
+  if (sizes.size() > 1) starts.resize(sizes.size(), constant(b, index->type, 0));
+  return dynamic_slice(b, x, starts, sizes);
+}
+
 Value* dynamic_update_slice(GraphBuilder& b, Value* x, Value* update, const Values& starts) {
   Values operands{x, update};
   operands.insert(operands.end(), starts.begin(), starts.end());

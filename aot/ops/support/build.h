@@ -41,6 +41,7 @@ Value* concatenate(GraphBuilder& b, const Values& xs, int64_t dimension);
 // `starts` are scalars of one integer type, one for each dimension; they are clamped so that the slice fits.
 Value* dynamic_slice(GraphBuilder& b, Value* x, const Values& starts, const Shape& sizes);
 Value* dynamic_update_slice(GraphBuilder& b, Value* x, Value* update, const Values& starts);
+Value* row_of(GraphBuilder& b, Value* x, Value* index);  // x[index:index + 1], for an integer scalar
 
 // Reduces `dims` with one scalar op: kAdd, kMaximum, kMinimum, kMultiply, kAnd, kOr. The start value is the op's
 // neutral element. Narrow floats are summed in f32 and rounded once (a region of theirs would round each partial sum).

@@ -219,10 +219,7 @@ class LoopGradient {
 
   Value* load(GraphBuilder& b, Value* stack, Value* iteration) const {
     const Shape& shape = stack->type.shape;
-    Shape row = shape;
-    row[0] = 1;
-    Value* slice = ops::dynamic_slice(b, stack, starts_at(b, iteration, stack->type.rank() - 1), row);
-    return ops::reshape(b, slice, Shape(shape.begin() + 1, shape.end()));
+    return ops::reshape(b, ops::row_of(b, stack, iteration), Shape(shape.begin() + 1, shape.end()));
   }
 
   // Within the forward body: 0, 1, 2, ...

@@ -28,6 +28,7 @@ struct CheckOptions {
   uint32_t threads = 1;
   bool quiet = false;
   bool json = false;
+  bool allow_unsupported = false;
 };
 
 enum class Outcome { kPassed, kFailed, kUnsupported };
@@ -120,7 +121,7 @@ class Judgement {
     }
   }
 
-  // Throws an Error unless something was checked and nothing failed.
+  // Throws an Error unless something was checked, nothing failed, and what was not supported is allowed.
   void finish() {
     const auto [passed, failed, unsupported] = totals_;
     if (options_.json) {
@@ -131,6 +132,10 @@ class Judgement {
       fmt::print("{} passed, {} failed, {} unsupported\n", passed, failed, unsupported);
     }
     if (failed > 0) throw_error(nullptr, fmt::format("{} program{} failed", failed, failed == 1 ? "" : "s"));
+    if (unsupported > 0 && !options_.allow_unsupported) {
+      const char* noun = unsupported == 1 ? "program is" : "programs are";
+      throw_error(nullptr, fmt::format("{} {} not supported; --allow-unsupported leaves them out", unsupported, noun));
+    }
     if (passed == 0) throw_error(nullptr, "nothing was checked: no program has check.* ops that could be run");
   }
 
@@ -187,6 +192,7 @@ Command check_command() {
           {{"paths", &o.paths, "files, and folders of .mlir files", {.required = true, .names = Names::kProgram}},
            {"--target", &o.target, "what to compile for"},
            {"--threads", &o.threads, "1 by default", {.positive = true}},
+           {"--allow-unsupported", &o.allow_unsupported, "succeed although some programs are not supported"},
            {"--quiet", &o.quiet, "print only what did not pass"},
            {"--json", &o.json, "tell of every program in one JSON object"}},
       .run = [options] { check(*options); },

@@ -68,14 +68,15 @@ module {
       stablehlo.return %11 : tensor<i1>
     } do {
       %12 = stablehlo.dynamic_slice %0#0, %i_0, %zero, sizes = [1, 8] : (tensor<5x8xf32>, tensor<i32>, tensor<i32>) -> tensor<1x8xf32>
-      %13 = stablehlo.dynamic_slice %0#2, %i_0, %zero, sizes = [1, 8] : (tensor<5x8xf32>, tensor<i32>, tensor<i32>) -> tensor<1x8xf32>
+      %13 = stablehlo.constant dense<0> : tensor<i32>
+      %14 = stablehlo.dynamic_slice %0#2, %i_0, %13, sizes = [1, 8] : (tensor<5x8xf32>, tensor<i32>, tensor<i32>) -> tensor<1x8xf32>
       %ones_0 = stablehlo.constant dense<1.000000e+00> : tensor<1x8xf32>
-      %14 = stablehlo.subtract %ones_0, %13 : tensor<1x8xf32>
-      %15 = stablehlo.add %12, %14 : tensor<1x8xf32>
-      %16 = stablehlo.reshape %15 : (tensor<1x8xf32>) -> tensor<8xf32>
-      %17 = stablehlo.multiply %g, %16 : tensor<8xf32>
-      %18 = stablehlo.add %i_0, %one : tensor<i32>
-      stablehlo.return %17, %18 : tensor<8xf32>, tensor<i32>
+      %15 = stablehlo.subtract %ones_0, %14 : tensor<1x8xf32>
+      %16 = stablehlo.add %12, %15 : tensor<1x8xf32>
+      %17 = stablehlo.reshape %16 : (tensor<1x8xf32>) -> tensor<8xf32>
+      %18 = stablehlo.multiply %g, %17 : tensor<8xf32>
+      %19 = stablehlo.add %i_0, %one : tensor<i32>
+      stablehlo.return %18, %19 : tensor<8xf32>, tensor<i32>
     }
     return %10#0, %0#2 : tensor<8xf32>, tensor<5x8xf32>
   }
