@@ -189,6 +189,12 @@ Expr KernelBuilder::let(const std::string& name, Expr value) {
   return node;
 }
 
+Index KernelBuilder::trusted_index(const std::string& name, Expr value, int64_t low, int64_t high) {
+  const Index index = let_index(name, std::move(value), low, high);
+  for (const Index::Term& term : index.terms) kernel_.vars[term.var].is_trusted = true;
+  return index;
+}
+
 Index KernelBuilder::let_index(const std::string& name, Expr value, int64_t low, int64_t high) {
   INGOT_CHECK(is_integer(value->dtype));
   if (value->kind == ExprKind::kConstant) return int_of_bits(value->dtype, value->bits);

@@ -37,6 +37,8 @@ class KernelBuilder {
   Expr let(const std::string& name, Expr value);  // computed here once; the result names it
   // An integer value as an index; [low, high] is what the caller knows of it. Vector values make gathers.
   Index let_index(const std::string& name, Expr value, int64_t low, int64_t high);
+  // The same where the range cannot be proved, as it follows from data that other statements wrote.
+  Index trusted_index(const std::string& name, Expr value, int64_t low, int64_t high);
   void set(TileId tile, std::vector<Index> indices, Expr value);
   void store(BufferId buffer, Index index, Expr value, Expr mask = nullptr);
   void prefetch(BufferId buffer, Index index);

@@ -52,6 +52,19 @@ std::optional<Index> affine(const Kernel& kernel, const Expr& value) {
 
 bool Facts::imply(const Index& index) { return follows(vars_, facts_, index, steps_left_); }
 
+bool Facts::imply_within(const Expr& value, const Interval& interval) {
+  if (value->kind == ExprKind::kApply && value->op == ScalarOp::kSelect) {
+    const auto branch_is_within = [&](bool holds) {
+      const Scope scope(*this);
+      assume(value->args[0], holds);
+      return imply_within(value->args[holds ? 1 : 2], interval);
+    };
+    return branch_is_within(true) && branch_is_within(false);
+  }
+  const std::optional<Index> index = affine(kernel_, value);
+  return index && imply(*index - interval.low) && imply(Index(interval.high) - *index);
+}
+
 void Facts::assume(const Index& at_least_zero) {
   Index fact = at_least_zero;
   for (const Index::Term& term : at_least_zero.terms) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "aot/loops/interval.h"
 #include "aot/loops/loop.h"
 
 namespace ingot::loops {
@@ -35,6 +36,9 @@ class Facts {
 
   // Whether `index` is at least zero wherever the facts hold. False: perhaps not.
   bool imply(const Index& index);
+
+  // Whether an integer value lies within an interval wherever the facts hold. False: perhaps not.
+  bool imply_within(const Expr& value, const Interval& interval);
 
   // Whether proofs of this kernel took so long that what needs a search is not looked for any more.
   bool are_exhausted() const { return steps_left_ == 0; }

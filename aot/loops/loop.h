@@ -153,11 +153,12 @@ struct Var {
   VarKind kind = VarKind::kLet;
   DType dtype = DType::kI64;
   int lanes = 1;
-  // Integer variables: the values lie in [low, high].
-  // Div and mod by constants and bounds checks are simplified with these.
+  // Integer variables: the values lie in [low, high]. Div and mod by constants and bounds checks are simplified with
+  // these. `verify` proves them, but of a kLet that is trusted: whoever builds it says why they hold.
   int64_t low = std::numeric_limits<int64_t>::min() / 4;
   int64_t high = std::numeric_limits<int64_t>::max() / 4;
   int64_t multiple_of = 1;  // and are multiples of this
+  bool is_trusted = false;
 
   bool operator==(const Var&) const = default;
 };
@@ -210,11 +211,17 @@ void lay_out_scratch(Kernel& kernel);
 // The range and multiples that a kFor statement's bounds imply for its variable.
 void set_loop_range(const Kernel& kernel, const Stmt& loop, Var& var);
 
+// What a verified kernel was not proved to be.
+struct Unproved {
+  int trusted_count = 0;      // variables whose ranges were trusted
+  bool is_exhausted = false;  // whether proofs took so long that guards of accesses were trusted
+};
+
 // The three joints of every form. print is deterministic; parse(print(k)) gives an equal kernel;
 // verify throws a kBug error.
 std::string print(const Kernel& kernel);
 Kernel parse_kernel(std::string_view text);
-void verify(const Kernel& kernel);
+Unproved verify(const Kernel& kernel);
 
 // A name-independent text of everything that matters: equal keys are equal machine code.
 std::string structural_key(const Kernel& kernel);

@@ -216,6 +216,7 @@ class Parser {
       var.low = lexer_.expect_integer("the least value");
       expect_range_dots();
       var.high = lexer_.expect_integer("the greatest value");
+      var.is_trusted = lexer_.accept_word("trusted");
     }
     if (lexer_.accept_word("by")) var.multiple_of = lexer_.expect_integer("what divides every value");
     stmt.var = define(std::move(var));

@@ -146,6 +146,7 @@ class Printer {
     const Var unknown;
     std::string text = fmt::format("let {} = {}", var.name, value);
     if (var.low != unknown.low || var.high != unknown.high) text += fmt::format(" in {} .. {}", var.low, var.high);
+    if (var.is_trusted) text += " trusted";
     if (var.multiple_of != unknown.multiple_of) text += fmt::format(" by {}", var.multiple_of);
     return text;
   }

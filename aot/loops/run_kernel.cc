@@ -74,7 +74,8 @@ class Replay {
     if (var.low == unknown.low && var.high == unknown.high) {
       values_[stmt.var] = b_.let(var.name, value(stmt.value));
     } else {
-      indices_[stmt.var] = b_.let_index(var.name, value(stmt.value), var.low, var.high);
+      const auto let = var.is_trusted ? &KernelBuilder::trusted_index : &KernelBuilder::let_index;
+      indices_[stmt.var] = (b_.*let)(var.name, value(stmt.value), var.low, var.high);
     }
   }
 

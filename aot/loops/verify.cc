@@ -5,6 +5,7 @@
 
 #include "aot/base/error.h"
 #include "aot/loops/facts.h"
+#include "aot/loops/interval.h"
 #include "aot/loops/loop.h"
 
 namespace ingot::loops {
@@ -16,10 +17,11 @@ class Verifier {
  public:
   explicit Verifier(const Kernel& kernel) : kernel_(kernel), facts_(kernel) {}
 
-  void run() {
+  Unproved run() {
     check_tables();
     defined_ = {kTaskVar, kLaneVar};
     check_block(kernel_.body);
+    return {trusted_count_, facts_.are_exhausted()};
   }
 
  private:
@@ -108,6 +110,7 @@ class Verifier {
         check(stmt.value);
         define(stmt.var, VarKind::kLet);
         introduced.push_back(stmt.var);
+        check_range(stmt);
         facts_.assume_value(stmt.var, stmt.value);
         const Var& var = kernel_.vars[stmt.var];
         return require(var.dtype == stmt.value->dtype && var.lanes == stmt.value->lanes,
@@ -134,6 +137,23 @@ class Verifier {
         return require(tile.dims == std::vector<int64_t>{tile.lanes}, "tile " + tile.name + " is not square");
       }
     }
+  }
+
+  // By intervals, else by what is known where it stands.
+  void check_range(const Stmt& let) {
+    const Var& var = kernel_.vars[let.var];
+    const Var unknown;
+    if (var.low == unknown.low && var.high == unknown.high) return;
+    require(is_integer(var.dtype), "only integers have ranges");
+    if (var.is_trusted) {
+      ++trusted_count_;
+      return;
+    }
+    const Interval declared{var.low, var.high}, found = interval_of(kernel_, let.value);
+    require(found.is_within(declared) || kernel_.task_count == 0 || facts_.imply_within(let.value, declared) ||
+                facts_.are_exhausted(),
+            "its value may be " + std::to_string(found.low) + " to " + std::to_string(found.high) +
+                ", and is declared in " + std::to_string(var.low) + " .. " + std::to_string(var.high));
   }
 
   void check_for(const Stmt& stmt) {
@@ -307,10 +327,11 @@ class Verifier {
   Facts facts_;
   std::set<const ExprNode*> seen_;  // in this statement
   std::string place_;
+  int trusted_count_ = 0;
 };
 
 }  // namespace
 
-void verify(const Kernel& kernel) { Verifier(kernel).run(); }
+Unproved verify(const Kernel& kernel) { return Verifier(kernel).run(); }
 
 }  // namespace ingot::loops

@@ -121,6 +121,80 @@ TEST(VerifyForms, KeepsAccessesInsideTheirBuffers) {
   }
 }
 
+// A value of i from 0 to 31, of bytes and of i32, and the least range that it can be declared in.
+struct Declared {
+  const char* value;
+  int64_t low, high;
+};
+
+constexpr Declared kDeclared[] = {
+    {"minimum(i64[i], i64(26))", 0, 26},
+    {"maximum(i64[i], i64(9))", 9, 31},
+    {"add(i64[2*i], i64(5))", 5, 67},
+    {"subtract(i64(5), i64[i])", -26, 5},
+    {"multiply(i64[i - 4], i64(-3))", -81, 12},
+    {"divide(i64[i], i64(3))", 0, 10},
+    {"remainder(i64[i], i64(7))", 0, 6},
+    {"shift_right_logical(i64[i], i64(2))", 0, 7},
+    {"shift_left(i64(3), i64[i])", 3, int64_t{3} << 31},
+    {"load bytes[i]", 0, 255},
+    {"load words[i]", -2147483648, 2147483647},
+    {"and(load bytes[i], ui8(15))", 0, 15},
+    {"and(load words[i], i32(7))", 0, 7},
+    {"add(load bytes[i], ui8(1))", 0, 255},  // wraps
+    {"minimum(maximum(load words[i], i32(-3)), i32(8))", -3, 8},
+    {"convert<i64>(load bytes[i])", 0, 255},
+    {"select(lt(i64[i], i64(9)), i64[i], i64(40))", 0, 40},
+};
+
+std::string error_declared(const std::string& value, int64_t low, int64_t high, const char* mark = "") {
+  const std::string text = fmt::format(
+      "kernel k lanes 8 tasks 4 (bytes: ui8[32], words: i32[32], y: f32[1] out) {{\n  for i in 0 .. 32 {{\n"
+      "    let at = {} in {} .. {}{}\n  }}\n}}\n",
+      value, low, high, mark);
+  return error_of([&] { parse_kernel(text); });
+}
+
+TEST(VerifyRanges, AreProvedByIntervals) {
+  for (const auto& [value, low, high] : kDeclared) {
+    EXPECT_EQ(error_declared(value, low, high), "") << value;
+    EXPECT_NE(error_declared(value, low + 1, high).find("is declared in"), std::string::npos) << value;
+    EXPECT_NE(error_declared(value, low, high - 1).find("is declared in"), std::string::npos) << value;
+  }
+}
+
+// i is 3 q + r: intervals do not know that.
+TEST(VerifyRanges, AreProvedByFacts) {
+  const auto error = [](int most) {
+    return error_of([&] {
+      parse_kernel(
+          fmt::format("kernel k lanes 8 tasks 1 (y: f32[1] out) {{\n  for i in 0 .. 10 {{\n    let q = divide(i64[i], "
+                      "i64(3)) in 0 .. 3\n"
+                      "    let r = i64[i - 3*q] in 0 .. {}\n  }}\n}}\n",
+                      most));
+    });
+  };
+  EXPECT_EQ(error(2), "");
+  EXPECT_NE(error(1).find("is declared in"), std::string::npos);
+}
+
+// Each branch of a select is taken where the condition says so.
+TEST(VerifyRanges, AreProvedByConditions) {
+  EXPECT_EQ(error_declared("select(lt(i64[i], i64(9)), i64[i], i64(8))", 0, 8), "");
+  EXPECT_NE(error_declared("select(lt(i64[i], i64(10)), i64[i], i64(8))", 0, 8).find("is declared in"),
+            std::string::npos);
+}
+
+TEST(VerifyRanges, ThatAreTrustedAreCountedAndPrinted) {
+  EXPECT_EQ(error_declared("load words[i]", 0, 7, " trusted"), "");
+  const Kernel kernel = parse_kernel(
+      "kernel k lanes 8 tasks 1 (x: i32[1], y: f32[1] out) {\n  let at = load x[0] in 0 .. 7 trusted\n}\n");
+  EXPECT_EQ(verify(kernel).trusted_count, 1);
+  EXPECT_FALSE(verify(kernel).is_exhausted);
+  EXPECT_NE(print(kernel).find("in 0 .. 7 trusted\n"), std::string::npos) << print(kernel);
+  EXPECT_EQ(verify(parse_kernel(print(kernel))).trusted_count, 1);
+}
+
 // Of i and j from 0 to 99, of which j is at most 9 - i: 9 - i needs a step, 99 - i none.
 TEST(BoundSearch, GivesUpWithoutSteps) {
   const std::vector<Var> vars = {{.name = "i", .low = 0, .high = 99}, {.name = "j", .low = 0, .high = 99}};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <ranges>
 #include <set>
@@ -60,6 +61,7 @@ class LoweredCase {
     });
     lowering_ = lower(*function_.kernel, target);
     for (LoweredKernel& step : lowering_.steps) {
+      EXPECT_FALSE(loops::verify(step.kernel).is_exhausted) << loops::print(step.kernel);
       if (!has_math_functions) loops::expand_math(step.kernel);
     }
   }

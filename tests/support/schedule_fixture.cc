@@ -250,6 +250,9 @@ class LoweringCheck {
       : kernel_(kernel), lowering_(lowering), expected_(expected), relative_(relative), target_(target) {}
 
   void interpret() const {
+    for (const LoweredKernel& step : lowering_.steps) {
+      EXPECT_FALSE(loops::verify(step.kernel).is_exhausted) << loops::print(step.kernel);
+    }
     for (const bool descending : {false, true}) {
       judge(results_of([&](LoweringRun& run) { run.interpret(descending); }), " interpreted");
       if (!testing::Test::HasFatalFailure()) continue;

@@ -207,7 +207,7 @@ Index triangles_start(ContractionPoint& point) {
   constexpr int64_t kStartMax = int64_t{1} << 31;
   const Values& operands = point.plan().op->operands;
   if (operands.size() < 3 || point.plan().space.triangles.empty()) return 0;
-  return point.b().let_index("start", point.b().load(point.step().input(operands[2]), 0), 0, kStartMax);
+  return point.b().trusted_index("start", point.b().load(point.step().input(operands[2]), 0), 0, kStartMax);
 }
 
 Index greater(loops::KernelBuilder& b, const Index& x, const Index& y) {

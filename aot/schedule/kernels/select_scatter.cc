@@ -215,7 +215,7 @@ class SelectScatter {
         if (lane_dim_ >= 0) position[lane_dim_] = first + lane;
         std::vector<Index> at(shape_.size(), Index(0));
         const Expr place = b_.apply(ScalarOp::kAdd, {b_.index_value(origin(position), place_dtype_), winner});
-        const Index to = b_.let_index("to", place, 0, element_count(shape_) - 1);
+        const Index to = b_.trusted_index("to", place, 0, element_count(shape_) - 1);
         if (last_ >= 0) at[last_] = to;
         const Expr old = b_.load(step_.output(root_.result()), to);
         const Expr combined = run_region(b_, root_.region(1), {old, b_.load(sources_, lane)})[0];

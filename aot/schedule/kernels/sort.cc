@@ -296,7 +296,7 @@ class Sort {
     const Index width = position("width", b.apply(ScalarOp::kShiftLeft, {integer(kRun), value(level)}));
     const Expr parity = b.apply(ScalarOp::kAnd, {value(level), integer(1)});
     const Index from = b.let_index("from", b.apply(ScalarOp::kMultiply, {parity, integer(padded_)}), 0, padded_);
-    const Expr shift = b.let("shift", value(level + kPairShift));
+    const Expr shift = value(level + kPairShift);
     const Expr filled = value(Index(extent_ - 1) + width * 2);
     const Index pairs = position("pairs", b.apply(ScalarOp::kShiftRightLogical, {filled, shift}));
     const bool has_pairs = lanes == Lanes::kPair;
@@ -325,7 +325,9 @@ class Sort {
     b.set(left, {}, value(low));
     b.set(right, {}, value(middle));
     const auto step = [&](const Index& k) {
-      const Index i = position("i", b.read(left)), j = position("j", b.read(right));
+      // Each advances in a step at most once: i from low to middle, j from middle to high.
+      const Index i = b.trusted_index("i", b.read(left), 0, extent_),
+                  j = b.trusted_index("j", b.read(right), 0, extent_);
       const Record x = load(from + i), y = load(from + j);
       const Expr has_left = less(i, middle), has_right = less(j, high);
       const Expr is_right =
@@ -354,7 +356,7 @@ class Sort {
       Pull::Scope scope(step_.pull());
       Index from = at;
       if (is_indirect_) {
-        from = b.let_index("from", b.load(scratch_.back(), place(sorted + at), exists), 0, extent_ - 1);
+        from = b.trusted_index("from", b.load(scratch_.back(), place(sorted + at), exists), 0, extent_ - 1);
       }
       for (const Value* result : wanted_results()) {
         const std::optional<size_t> in_record = place_in_record(result->index);
