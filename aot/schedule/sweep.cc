@@ -25,11 +25,8 @@ void between(loops::KernelBuilder& b, const std::set<int64_t>& bounds, const Ind
   walk(from, end);
 }
 
-// The bounds along a run in vectors: a vector across a bound is a segment by itself. None where segments would be short.
-std::set<int64_t> in_vectors(const std::set<int64_t>& bounds, int64_t run, int64_t lanes) {
-  constexpr int64_t kVectorsMin = 4;
-  const bool are_whole = std::ranges::all_of(bounds, [&](int64_t bound) { return bound % lanes == 0; });
-  if (!are_whole && run < kVectorsMin * lanes * static_cast<int64_t>(bounds.size() + 1)) return {};
+// The bounds along a run in vectors: a vector across a bound is a segment by itself, and selects among its pieces alone.
+std::set<int64_t> in_vectors(const std::set<int64_t>& bounds, int64_t lanes) {
   std::set<int64_t> vectors;
   for (const int64_t bound : bounds) vectors.insert({bound / lanes, divide_up(bound, lanes)});
   return vectors;
@@ -89,7 +86,7 @@ Walk walk_of(const SweepSpace& space, int64_t lanes, const loops::Machine& machi
     const int64_t units_each = walk.units() / shape[space.joint_dim];
     for (const int64_t bound : space.joint_bounds) walk.unit_bounds.insert(bound * units_each);
   } else if (space.joint_dim == walk.run_dim) {
-    walk.run_bounds = in_vectors(space.joint_bounds, walk.run, lanes);
+    walk.run_bounds = in_vectors(space.joint_bounds, lanes);
   }
   return walk;
 }

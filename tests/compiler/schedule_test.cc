@@ -127,6 +127,26 @@ TEST(ElementwiseKernels, JoinedOperandsAlongVectors) {
   check_kernel(joined({1, 2, 3}, 1, {5}));
 }
 
+// A vector asks the pieces that it has elements of, and no others, however many there are and however short.
+TEST(ElementwiseKernels, ManyShortPieces) {
+  for (const int64_t extent : {1, 5, 28}) {
+    const std::vector<TensorType> types(20, f32_of({3, extent}));
+    const KernelFunction f = kernel_function(types, [&](GraphBuilder& b, const Values& x) {
+      Values pieces;
+      for (Value* piece : x) pieces.push_back(ops::multiply(b, piece, piece));
+      return Values{ops::concatenate(b, pieces, 1)};
+    });
+    check_kernel(f);
+    const Lowering lowering = lower(*f.kernel, loops::find_target("x86-64-v3"));
+    std::istringstream text(print(lowering.steps[0].kernel));
+    int64_t loads = 0;  // since the last store
+    for (std::string line; std::getline(text, line);) {
+      loads = line.find("store ") == line.npos ? loads + (line.find("load ") != line.npos) : 0;
+      EXPECT_LE(loads, 8 / extent + 2) << line;
+    }
+  }
+}
+
 TEST(Reduce, RowsColumnsAndBetween) {
   const std::vector<std::pair<Shape, std::vector<int64_t>>> cases = {
       {{7, 33}, {1}},       {{7, 33}, {0}},   {{7, 33}, {0, 1}},      {{3, 5, 17}, {1}},

@@ -260,6 +260,65 @@ Value* concatenate_flat(GraphBuilder& b, const Op& op) {
   return changed ? ops::concatenate(b, pieces, dim) : nullptr;
 }
 
+// The moves that make a value of a slice: reshapes and transposes, the last first, then the slice; empty for others.
+std::vector<const Op*> moves_of_slice(const Value* value) {
+  std::vector<const Op*> moves;
+  for (const Op* op = value->op; op; op = op->operand(0)->op) {
+    moves.push_back(op);
+    if (op->is(kSlice)) return moves;
+    if (!op->is(kReshape) && !op->is(kTranspose)) break;
+  }
+  return {};
+}
+
+bool moves_alike(const Op& a, const Op& b) {
+  if (a.def != b.def || shape_of(a.result()) != shape_of(b.result())) return false;
+  return !a.is(kTranspose) || a.attrs().ints("permutation") == b.attrs().ints("permutation");
+}
+
+// Whether a slice has the k-th of `count` equal parts of the first dimension, and all of the others.
+bool is_part(const Op& slice, int64_t k, int64_t count) {
+  const Shape& whole = shape_of(slice.operand(0));
+  const Ints start = slice.attrs().ints("start_indices"), strides = slice.attrs().ints("strides");
+  Shape part = whole;
+  if (part.empty() || part[0] % count != 0) return false;
+  part[0] /= count;
+  const bool is_dense = std::ranges::all_of(strides, [](int64_t stride) { return stride == 1; });
+  return is_dense && shape_of(slice.result()) == part && start[0] == k * part[0];
+}
+
+Value* concatenate_parts(GraphBuilder& b, const Op& op) {
+  const int64_t count = std::ssize(op.operands), dim = op.attrs().integer("dimension");
+  const std::vector<const Op*> moves = moves_of_slice(op.operand(0));
+  if (count < 2 || moves.empty()) return nullptr;
+  Value* whole = moves.back()->operand(0);
+  for (int64_t k = 0; k < count; ++k) {
+    const std::vector<const Op*> others = moves_of_slice(op.operand(static_cast<int>(k)));
+    const bool are_alike =
+        std::ranges::equal(moves, others, [](const Op* x, const Op* y) { return moves_alike(*x, *y); });
+    if (!are_alike || others.back()->operand(0) != whole || !is_part(*others.back(), k, count)) return nullptr;
+  }
+  const auto of_all = [&](const Shape& shape) {
+    Shape all{count};
+    all.insert(all.end(), shape.begin(), shape.end());
+    return all;
+  };
+  Value* all = ops::reshape(b, whole, of_all(shape_of(moves.back()->result())));
+  for (auto move = moves.rbegin() + 1; move != moves.rend(); ++move) {
+    if ((*move)->is(kReshape)) {
+      all = ops::reshape(b, all, of_all(shape_of((*move)->result())));
+    } else {
+      Ints permutation{0};
+      for (const int64_t from : (*move)->attrs().ints("permutation")) permutation.push_back(from + 1);
+      all = ops::transpose(b, all, permutation);
+    }
+  }
+  Ints before(shape_of(all).size() - 1);
+  std::iota(before.begin(), before.end(), 1);
+  before.insert(before.begin() + dim, 0);
+  return ops::reshape(b, ops::transpose(b, all, before), shape_of(op.result()));
+}
+
 constexpr SimplifyRule kMoveRules[] = {
     {nullptr, "move(splat) == splat, reshape(constant) == constant", moved_splat},
     {&kReshape, "reshape x to its own shape == x", reshape_to_same},
@@ -285,6 +344,7 @@ constexpr SimplifyRule kMoveRules[] = {
     {&kReverse, "reverse(reverse x) == x, same dimensions", reverse_reversed},
     {&kConcatenate, "concatenate of one == x", concatenate_one},
     {&kConcatenate, "concatenate(concatenate(x, y), z) == concatenate(x, y, z); empty pieces go", concatenate_flat},
+    {&kConcatenate, "concatenate of all parts of x, moved alike == transpose of x", concatenate_parts},
 };
 
 }  // namespace
