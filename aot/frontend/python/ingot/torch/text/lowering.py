@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 import torch
 
 from ingot.stablehlo import Ops, TensorType, Value
-from ingot.stablehlo.ops import WIDE_SUM
+from ingot.stablehlo.combining import WIDE_SUM
 from ingot.stablehlo.types import COMPLEX_PARTS
 from ingot.torch.base.errors import TraceError
 from ingot.torch.base.torch_internals.ops import OpOverload

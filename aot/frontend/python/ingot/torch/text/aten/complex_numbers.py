@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ingot.stablehlo import Value
-from ingot.stablehlo.ops import array
+from ingot.stablehlo.elements import array
 from ingot.stablehlo.types import COMPLEX_PARTS
 from ingot.torch.text.lowering import Lowering, Operand, aten
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ingot.stablehlo import Value
-from ingot.stablehlo.ops import WIDE_SUM
+from ingot.stablehlo.combining import WIDE_SUM
 from ingot.torch.text.aten.elementwise import scaled
 from ingot.torch.text.lowering import Lowering, Operand, aten
 

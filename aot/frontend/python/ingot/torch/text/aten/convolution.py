@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ingot.stablehlo import Value
-from ingot.stablehlo.ops import WIDE_SUM, Layout, Window
+from ingot.stablehlo.combining import WIDE_SUM
+from ingot.stablehlo.ops import Layout, Window
 from ingot.torch.text.lowering import Lowering, aten
 
 Ints = Sequence[int]

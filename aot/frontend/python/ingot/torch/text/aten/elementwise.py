@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from ingot.stablehlo import TensorType, Value
-from ingot.stablehlo.ops import WIDE_SUM
+from ingot.stablehlo.combining import WIDE_SUM
 from ingot.torch.text.aten.complex_numbers import composed, has_sign, magnitude, part
 from ingot.torch.text.dtypes import TORCH_DTYPES
 from ingot.torch.text.lowering import Lowering, Operand, Rule, aten, rounded_once

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ingot.stablehlo import TensorType, Value
-from ingot.stablehlo.ops import REDUCTION_STARTS
+from ingot.stablehlo.combining import REDUCTION_STARTS
 from ingot.torch.text.aten.elementwise import floored_quotient
 from ingot.torch.text.aten.scans import running
 from ingot.torch.text.lowering import Lowering, Operand, aten

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ingot.stablehlo import Value
-from ingot.stablehlo.ops import WIDE_SUM
+from ingot.stablehlo.combining import WIDE_SUM
 from ingot.torch.text.aten.reductions import variance_and_mean
 from ingot.torch.text.lowering import Lowering, aten
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ingot.stablehlo import TensorType, Value
-from ingot.stablehlo.ops import WIDE_SUM
+from ingot.stablehlo.combining import WIDE_SUM
 from ingot.stablehlo.types import COMPLEX_PARTS
 from ingot.torch.text.aten.complex_numbers import COMPLEX_OF, magnitude, squared_magnitude
 from ingot.torch.text.lowering import Lowering, aten, rounded_once

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingot.stablehlo import TensorType, Value
-from ingot.stablehlo.ops import WIDE_SUM
+from ingot.stablehlo.combining import WIDE_SUM
 from ingot.torch.text.aten.indexing import rows
 from ingot.torch.text.lowering import Lowering, Rule, aten, rounded_once
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ingot.stablehlo import Value
-from ingot.stablehlo.ops import WIDE_SUM
+from ingot.stablehlo.combining import WIDE_SUM
 from ingot.stablehlo.types import highest, lowest
 from ingot.torch.text.lowering import Lowering, aten
 
