@@ -84,17 +84,14 @@ Values gradient(GradientArgs& args) {
   return {ops::convert(args.b, args.dy(), from)};
 }
 
-// To f16 and bf16 by way of f64 from dtypes that f32 does not hold exactly, to round once.
+// To f16 and bf16, which hold integers of 8 bits, others by way of a float that holds them exactly, to round once.
 loops::Expr element(loops::ElementArgs& args) {
-  const DType to = args.dtype();
-  const DType to_register = loops::register_dtype(to);
+  const DType to = args.dtype(), to_register = loops::register_dtype(to);
   loops::Expr x = args.operand(0);
-  if (to_register != to && info(x->dtype).bits >= 32) {
-    if (!is_float(x->dtype)) x = args.b.convert(DType::kF64, x);
-    x = args.b.round(to, x);
-  }
-  x = args.b.convert(to_register, x);
-  return to_register != to && info(x->dtype).bits < 32 ? args.b.round(to, x) : x;
+  const int bits = info(x->dtype).bits;
+  if (to_register == to || bits <= 8) return args.b.convert(to_register, x);
+  if (!is_float(x->dtype)) x = args.b.convert(bits < 32 ? DType::kF32 : DType::kF64, x);
+  return args.b.convert(to_register, args.b.round(to, x));
 }
 
 std::vector<Parts> split(SplitArgs& args) {
