@@ -7,6 +7,7 @@
 
 #include "aot/analysis/walk.h"
 #include "aot/graph/access_map.h"
+#include "aot/graph/literal.h"
 #include "aot/loops/contraction.h"
 #include "aot/ops/ops.h"
 
@@ -26,6 +27,15 @@ bool is_zero(const Number& x) { return x == 0; }
 bool is_infinite(const Number& x) { return x && std::isinf(*x); }
 
 Number if_number(double x) { return std::isnan(x) ? Number{} : Number{x}; }
+
+// As `dtype` holds it. What an integer wraps to is left unknown.
+Number held(DType dtype, const Number& x) {
+  if (!x || is_bool(dtype)) return x;
+  if (is_float(dtype)) return round_to(dtype, *x);
+  if (!is_integer(dtype) || std::abs(*x) > kExactIntegers) return {};
+  const auto whole = static_cast<int64_t>(*x);
+  return wrap_to(dtype, whole) == whole ? x : Number{};
+}
 
 Number product(const Op&, const Numbers& x) {
   if (is_zero(x[0]) || is_zero(x[1])) return 0;
@@ -77,7 +87,12 @@ Number converted(const Op& op, const Numbers& x) {
 }
 
 Number negative(const Op&, const Numbers& x) { return x[0] ? Number{-*x[0]} : Number{}; }
-Number exponential(const Op&, const Numbers& x) { return x[0] ? Number{std::exp(*x[0])} : Number{}; }
+
+// Others than 0 and 1 are rounded as the function's approximation has it.
+Number exponential(const Op&, const Numbers& x) {
+  const double y = x[0] ? std::exp(*x[0]) : NAN;
+  return y == 0 || y == 1 ? Number{y} : Number{};
+}
 
 // `keeps_numbers`: of whatever numbers these operands hold, the result holds numbers.
 struct Rule {
@@ -354,7 +369,7 @@ void Triangles::read_elementwise(const Op& op) {
     for (const KnownTriangle& it : known->second) {
       Numbers x;
       for (const Value* other : op.operands) x.push_back(value_at(*other, it.where));
-      if (const Number value = rule->value(op, x)) made.push_back({it.where, *value});
+      if (const Number value = held(op.result()->type.dtype, rule->value(op, x))) made.push_back({it.where, *value});
     }
   }
   const bool supposes_numbers = is_float(op.result()->type.dtype) && !op.is(kSelect);
