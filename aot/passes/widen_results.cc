@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "aot/analysis/walk.h"
+#include "aot/graph/quantization.h"
 #include "aot/ops/support/build.h"
 #include "aot/passes/pass.h"
 
@@ -16,6 +17,8 @@ bool is_widening(const Op& op) {
 // Functions and products of real numbers, whose last rounding may be left out.
 bool rounds(const Op& op) {
   if (op.results.size() != 1 || op.result()->type.dtype != kNarrow) return false;
+  const auto has_integers = [](const Value* value) { return is_quantized(value->type); };
+  if (has_integers(op.result()) || std::ranges::any_of(op.operands, has_integers)) return false;
   if (op.def->contraction) return true;
   if (op.is(kConvert)) return false;  // a rounding that is asked for
   const auto is_narrow = [](const Value* operand) {
