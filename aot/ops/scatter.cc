@@ -92,7 +92,7 @@ class Places {
     std::vector<int64_t> low, high, shift;
     for (int64_t dim : dims_.index_map) {
       border[dim] = sizes[dim];
-      low.push_back(is_unsigned(dtype) ? 0 : std::max(-sizes[dim], -ops::greatest(dtype)));
+      low.push_back(is_unsigned(dtype) ? 0 : std::max(-sizes[dim], -ops::greatest(dtype) - 1));
       high.push_back(std::min(shape[dim], ops::greatest(dtype)));
       shift.push_back(sizes[dim]);
     }
@@ -191,7 +191,12 @@ std::vector<Sample> samples() {
       "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
       "index_vector_dim = 1";
   const std::string elements = "inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1";
+  // A window that starts at the least index, and ends within.
+  Sample long_windows = scatter("add", "f64", "150xf64", "1x1xi8", "1x143xf64",
+                                "update_window_dims = [1], scatter_dims_to_operand_dims = [0], index_vector_dim = 1");
+  long_windows.integer_low = long_windows.integer_high = -128;
   return {
+      long_windows,
       scatter("add", "f32", "7x9xf32", "4x1xi32", "4x9xf32", rows),
       scatter("add", "f64", "6xf64", "9x1xi32", "9xf64", elements),
       scatter("add", "complex<f32>", "6xcomplex<f32>", "9xi64", "9xcomplex<f32>", elements),
