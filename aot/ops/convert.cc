@@ -84,13 +84,24 @@ Values gradient(GradientArgs& args) {
   return {ops::convert(args.b, args.dy(), from)};
 }
 
+// Beyond 2^53, which f64 does not hold, rounded to odd: rounding once more gives the nearest (to_float).
+Scalar to_odd(const Scalar& x) {
+  const double greatest = 0x1p53;
+  const Scalar odd = (x & -0x800) | where(equal(x & 0x7FF, 0), 0, x.like(0x800));
+  const Scalar is_below = x <= greatest;
+  return where(is_signed(x.dtype()) ? is_below & (x >= -greatest) : is_below, x, odd);
+}
+
 // To f16 and bf16, which hold integers of 8 bits, others by way of a float that holds them exactly, to round once.
 loops::Expr element(loops::ElementArgs& args) {
   const DType to = args.dtype(), to_register = loops::register_dtype(to);
   loops::Expr x = args.operand(0);
   const int bits = info(x->dtype).bits;
   if (to_register == to || bits <= 8) return args.b.convert(to_register, x);
-  if (!is_float(x->dtype)) x = args.b.convert(bits < 32 ? DType::kF32 : DType::kF64, x);
+  if (!is_float(x->dtype)) {
+    if (bits == 64 && to == DType::kBF16) x = to_odd({args.b, x});
+    x = args.b.convert(bits < 32 ? DType::kF32 : DType::kF64, x);
+  }
   return args.b.convert(to_register, args.b.round(to, x));
 }
 
