@@ -66,6 +66,7 @@ constexpr const char* kWays[] = {"as a whole", "in parts", "in the least memory"
 CompiledProgram compiled(const Module& program, const Trial& trial) {
   CompileOptions options;
   options.pipeline.skip = trial.skipped.empty() ? std::vector<std::string>{} : std::vector{trial.skipped};
+  options.jobs = 1;
   options.memory_limits = {{entry_name(2), kLeastBytes}};
   options.micro_batches = {{entry_name(1), trial.parts, true}};
   try {

@@ -227,8 +227,9 @@ Value* PositionMaker::factor(const Shape& shape) {
     Value* scaled = ops::multiply(b, ops::convert(b, x, DType::kF32), full(DType::kF32, 0x1p-8));
     return ops::binary(b, kMaximum, ops::binary(b, kMinimum, scaled, full(DType::kF32, 4)), full(DType::kF32, -4));
   }
-  Value* spread = ops::multiply(b, ops::convert(b, x, DType::kI32), full(DType::kI32, 37));
-  Value* low_bits = ops::binary(b, kAnd, spread, full(DType::kI32, 63));
+  Value* whole = ops::convert(b, x, DType::kI32);
+  if (random.chance(0.4)) whole = ops::multiply(b, whole, full(DType::kI32, 37));
+  Value* low_bits = ops::binary(b, kAnd, whole, full(DType::kI32, 62));
   return ops::multiply(b, ops::convert(b, low_bits, DType::kF32), full(DType::kF32, 0x1p-5));
 }
 

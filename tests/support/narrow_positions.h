@@ -8,8 +8,8 @@
 
 namespace ingot {
 
-// Makes tensors of positions: iotas of narrow integers and floats, and arithmetic, comparisons and moves of them. Each op
-// is exact, or rounds or wraps once, so that there is one right result.
+// Makes tensors of positions: iotas of narrow integers and floats, and arithmetic, comparisons and moves of them. Each
+// op is exact, or rounds or wraps once, so that there is one right result.
 class PositionMaker {
  public:
   PositionMaker(Random& random, Function& function);
@@ -26,7 +26,7 @@ class PositionMaker {
 
   Value* positions(const TensorType& type, int depth);
   Value* positions(const Shape& shape) { return positions({narrow_dtype(), shape}, static_cast<int>(random.below(4))); }
-  // From -4 to 4, in f32; most of them tell neighbouring positions apart.
+  // From -4 to 4, in f32; most of them tell neighbouring positions far apart.
   Value* factor(const Shape& shape);
   Value* mask(const Shape& shape);
 
@@ -52,8 +52,8 @@ class PositionMaker {
 // softmax(scores) along the last dimension.
 Value* softmax_of_rows(GraphBuilder& b, Value* scores);
 
-// A module with one function @main, whose arguments have examples (random_graph.h). Its results are finite. The same seed
-// gives the same module.
+// A module with one function @main, whose arguments have examples (random_graph.h). Its results are finite. The same
+// seed gives the same module.
 std::unique_ptr<Module> narrow_program(uint64_t seed);
 
 }  // namespace ingot

@@ -30,11 +30,22 @@ Values attention(PositionMaker& m) {
   const bool is_alike = m.random.chance(0.8);  // in the whole batch
   const Shape plane = is_alike ? Shape{queries, keys} : shape;
   const auto spread = [&](Value* x) { return is_alike ? ops::broadcast_in_dim(b, x, shape, {1, 2}) : x; };
-  if (m.random.chance(0.7)) scores = ops::add(b, scores, spread(m.factor(plane)));
+  // What is the same in all of a row would be lost as a sum.
+  if (m.random.chance(0.8))
+    scores = ops::binary(b, m.random.chance(0.6) ? kMultiply : kAdd, scores, spread(m.factor(plane)));
   if (m.random.chance(0.4)) scores = ops::select(b, spread(m.mask(plane)), scores, ops::constant_like(b, scores, -1e9));
   Value* p = softmax_of_rows(b, scores);
   if (m.random.chance(0.2)) p = ops::multiply(b, p, spread(m.factor(plane)));
-  return {ops::dot_general(b, p, v, {{0}, {0}, {2}, {1}})};
+  Values results = {ops::dot_general(b, p, v, {{0}, {0}, {2}, {1}})};
+  if (m.random.chance(0.7)) return results;
+  Value* g = m.argument(q->type);  // of the result; gradients of q, k and v follow
+  results.push_back(ops::dot_general(b, p, g, {{0}, {0}, {1}, {1}}));
+  Value* dp = ops::dot_general(b, g, v, {{0}, {0}, {2}, {2}});
+  Value* sums = ops::reduce(b, kAdd, ops::multiply(b, dp, p), {2});
+  Value* ds = ops::multiply(b, ops::subtract(b, dp, ops::broadcast_in_dim(b, sums, shape, {0, 1})), p);
+  results.push_back(ops::dot_general(b, ds, k, {{0}, {0}, {2}, {1}}));
+  results.push_back(ops::dot_general(b, ds, q, {{0}, {0}, {1}, {1}}));
+  return results;
 }
 
 // Rows by a matrix, and what is summed up over all rows.
@@ -116,44 +127,56 @@ std::optional<int64_t> trips_of(DType dtype, double start, double limit, double 
   return trips <= kTripsMax ? std::optional(trips) : std::nullopt;
 }
 
-// A loop whose counter is narrow, and goes up to where its type ends.
-Values loops(PositionMaker& m) {
+struct NarrowCounter {
+  DType dtype;
+  double start, limit, step;
+  int64_t trips;
+};
+
+// Up to where its type ends.
+NarrowCounter narrow_counter(Random& random) {
   static const std::vector<DType> kCounters = {DType::kI8, DType::kI8, DType::kUI8, DType::kI16, DType::kBF16};
   static const std::vector<double> kLimits = {5, 9, 64, 100, 120, 124, 126, 127}, kMore = {128, 200, 250, 255, 256};
   static const std::vector<double> kStarts = {0, 0, 0, 1, 100}, kSteps = {1, 1, 1, 2, 3, 10};
+  while (true) {
+    NarrowCounter it{random.one_of(kCounters), random.one_of(kStarts), 0, random.one_of(kSteps), 0};
+    it.limit = random.one_of(it.dtype != DType::kI8 && random.chance(0.5) ? kMore : kLimits);
+    if (const auto trips = trips_of(it.dtype, it.start, it.limit, it.step)) {
+      it.trips = *trips;
+      return it;
+    }
+  }
+}
+
+// Positions that a loop moves by its counter, and perhaps rows of a stack that it reads and writes there.
+Values loops(PositionMaker& m) {
   GraphBuilder& b = m.b;
-  const DType counter = m.random.one_of(kCounters);
-  double limit, start, step;
-  do {
-    limit = counter != DType::kI8 && m.random.chance(0.5) ? m.random.one_of(kMore) : m.random.one_of(kLimits);
-    start = m.random.one_of(kStarts);
-    step = m.random.one_of(kSteps);
-  } while (!trips_of(counter, start, limit, step));
-  const int64_t trips = *trips_of(counter, start, limit, step), width = 1 + m.random.below(16);
-  const auto number = [&](GraphBuilder& at, double x) { return ops::constant(at, {counter, {}}, x); };
-  const DType narrow = m.narrow_dtype();
-  Value* stack = times_factor(m, m.argument(f32({std::max<int64_t>(trips, 1) + m.random.below(3), width})));
-  Value* w = m.argument(f32({width, width}));
-  const bool multiplies = m.random.chance(0.4), writes = m.random.chance(0.4);
-  Values starts = {number(b, start), ops::constant(b, f32({1, width}), 0), m.positions({narrow, {1, width}}, 1)};
+  const NarrowCounter counter = narrow_counter(m.random);
+  const bool reads = m.random.chance(0.6), writes = reads && m.random.chance(0.6), multiplies = m.random.chance(0.4);
+  const int64_t rows = reads ? std::max<int64_t>(counter.trips, 1) + m.random.below(3) : 1;
+  const int64_t width = reads || multiplies ? 1 + m.random.below(16) : m.long_extent();
+  const TensorType narrow{m.narrow_dtype(), {1, width}}, whole{DType::kI32, {1, width}};
+  const DType index = is_float(counter.dtype) ? DType::kI32 : counter.dtype;
+  const auto number = [&](GraphBuilder& at, double x) { return ops::constant(at, {counter.dtype, {}}, x); };
+  Value* stack = times_factor(m, m.argument(f32({rows, width})));
+  Value* w = multiplies ? m.argument(f32({width, width})) : nullptr;
+  Values starts = {number(b, counter.start), ops::constant(b, f32({1, width}), 0), m.positions(narrow, 1)};
   if (writes) starts.push_back(ops::constant(b, stack->type, 0));
   const auto body = [&](GraphBuilder& at, const Values& x) {
-    const DType index = is_float(counter) ? DType::kI32 : counter;
-    Value* row = ops::convert(at, x[0], index);
-    const Values places = {row, ops::constant(at, splat_int({index, {}}, 0))};
-    Value* read = ops::dynamic_slice(at, stack, places, {1, width});
-    Value* moved = ops::add(at, x[2], ops::broadcast_scalar(at, ops::convert(at, x[0], narrow), x[2]->type.shape));
-    Value* low =
-        ops::binary(at, kAnd, ops::convert(at, moved, DType::kI32), ops::constant(at, {DType::kI32, {1, width}}, 7));
-    Value* scaled = ops::multiply(at, read, ops::convert(at, low, DType::kF32));
-    if (multiplies) scaled = ops::unary(at, kTanh, ops::dot_general(at, scaled, w, {{}, {}, {1}, {0}}));
-    Values next = {ops::add(at, x[0], number(at, step)), ops::add(at, x[1], scaled), moved};
+    const Values places = {ops::convert(at, x[0], index), ops::constant(at, splat_int({index, {}}, 0))};
+    Value* read = reads ? ops::dynamic_slice(at, stack, places, {1, width}) : stack;
+    Value* moved = ops::add(at, x[2], ops::broadcast_scalar(at, ops::convert(at, x[0], narrow.dtype), narrow.shape));
+    Value* low = ops::binary(at, kAnd, ops::convert(at, moved, DType::kI32), ops::constant(at, whole, 7));
+    Value* term = ops::multiply(at, read, ops::convert(at, low, DType::kF32));
+    if (multiplies) term = ops::unary(at, kTanh, ops::dot_general(at, term, w, {{}, {}, {1}, {0}}));
+    Values next = {ops::add(at, x[0], number(at, counter.step)), ops::add(at, x[1], term), moved};
     if (writes) next.push_back(ops::dynamic_update_slice(at, x[3], next[1], places));
     return next;
   };
-  Values results = ops::while_loop(
-      b, starts, [&](GraphBuilder& at, const Values& x) { return ops::compare(at, "LT", x[0], number(at, limit)); },
-      body);
+  const auto goes_on = [&](GraphBuilder& at, const Values& x) {
+    return ops::compare(at, "LT", x[0], number(at, counter.limit));
+  };
+  Values results = ops::while_loop(b, starts, goes_on, body);
   if (m.random.chance(0.5)) results.erase(results.begin());
   return results;
 }
