@@ -64,6 +64,22 @@ Values products(PositionMaker& m) {
   return results;
 }
 
+// Of bytes, summed up in words.
+Values integer_products(PositionMaker& m) {
+  static const std::vector<DType> kBytes = {DType::kI8, DType::kUI8, DType::kI16};
+  const DType dtype = m.random.one_of(kBytes);
+  int64_t rows = m.long_extent(), depth = m.short_extent();
+  if (m.random.chance(0.5)) std::swap(rows, depth);
+  const int64_t columns = m.short_extent();
+  const auto bytes = [&](const Shape& shape) {
+    const TensorType type{dtype, shape};
+    return m.random.chance(0.6) ? m.positions(type, static_cast<int>(m.random.below(3))) : m.argument(type);
+  };
+  const ops::DotDims dims{{}, {}, {1}, {0}};
+  return {m.b.make(kDotGeneral, {bytes({rows, depth}), bytes({depth, columns})},
+                   {{"dot_dimension_numbers", ops::to_attr(dims)}}, {{DType::kI32, {rows, columns}}})};
+}
+
 Values sums(PositionMaker& m) {
   GraphBuilder& b = m.b;
   Shape shape = {m.long_extent(), m.short_extent()};
@@ -250,8 +266,9 @@ struct Reader {
   double weight;
   Values (*make)(PositionMaker&);
 };
-constexpr Reader kReaders[] = {{5, attention}, {5, products}, {1.5, sums},   {1, pools},  {1, convolved},
-                               {2, tables},    {2, loops},    {1, unrolled}, {1, orders}, {1.5, bare}};
+constexpr Reader kReaders[] = {
+    {5, attention}, {5, products}, {0.5, integer_products}, {1.5, sums}, {1, pools}, {1, convolved},
+    {2, tables},    {2, loops},    {1, unrolled},           {1, orders}, {1.5, bare}};
 
 Values read_positions(PositionMaker& m) {
   double sum = 0;
