@@ -22,7 +22,8 @@
 namespace ingot {
 namespace {
 
-constexpr double kTolerance = 3e-5;  // of the largest magnitude of a result of f32: what sums and functions may err
+// What sums and functions may err: of the largest magnitude of a result of f32, or of 10, as terms that cancel have it.
+constexpr double kTolerance = 3e-5, kLeastMagnitude = 10;
 
 // How a program is compiled, beside as a whole.
 struct Trial {
@@ -51,7 +52,9 @@ std::string difference(const RefTensor& actual, const RefTensor& expected) {
   }
   double allowed = 0;
   if (expected.type.dtype == DType::kF32) {
-    for (const double x : expected.f) allowed = std::max(allowed, kTolerance * std::abs(x));
+    double magnitude = kLeastMagnitude;
+    for (const double x : expected.f) magnitude = std::max(magnitude, std::abs(x));
+    allowed = kTolerance * magnitude;
   }
   for (size_t k = 0; k < expected.f.size(); ++k) {
     if (!(std::abs(actual.f[k] - expected.f[k]) <= allowed))
