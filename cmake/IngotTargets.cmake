@@ -15,6 +15,8 @@ set(INGOT_STRICT_WARNINGS
 # GCC 12 warns falsely of overlapping copies in std::string (gcc.gnu.org/PR105651).
 target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+# Files of a folder are compiled together, where GCC takes their unnamed namespaces for a header's.
+target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 # libstdc++ 12's std::stable_sort calls a function that it deprecates itself.
 target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 if(INGOT_SANITIZE)

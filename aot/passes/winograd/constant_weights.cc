@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aot/analysis/walk.h"
 #include "aot/graph/evaluate.h"
 #include "aot/ops/support/build.h"
 
