@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -107,5 +108,11 @@ struct TensorType {
 // "tensor<2x?xf32>", "tensor<2x!quant.uniform<i8:f32, 0.1:-30>>", "!stablehlo.token"
 std::string to_string(const TensorType& type);
 std::string to_string(DType dtype);
+
+// The greatest value of an integer dtype that an int64_t can hold.
+inline int64_t greatest_integer(DType dtype) {
+  const int bits = info(dtype).bits - (is_unsigned(dtype) ? 0 : 1);
+  return bits >= 63 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << bits) - 1;
+}
 
 }  // namespace ingot

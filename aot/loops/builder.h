@@ -35,7 +35,7 @@ class KernelBuilder {
   void unrolled(const std::string& name, int64_t count, const std::function<void(Index)>& body, bool apart = false);
   void if_then(Expr condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
   Expr let(const std::string& name, Expr value);  // computed here once; the result names it
-  // An integer value as an index; [low, high] is what the caller knows of it. Vector values make gathers.
+  // An integer value as an index; `verify` proves that it lies in [low, high]. Vector values make gathers.
   Index let_index(const std::string& name, Expr value, int64_t low, int64_t high);
   // The same where the range cannot be proved, as it follows from data that other statements wrote.
   Index trusted_index(const std::string& name, Expr value, int64_t low, int64_t high);

@@ -1,6 +1,7 @@
 #include "aot/loops/interval.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "aot/loops/scalar.h"
@@ -9,38 +10,18 @@ namespace ingot::loops {
 namespace {
 
 Interval all_of(DType dtype) {
-  const int bits = ingot::info(dtype).bits;
   if (dtype == DType::kI1) return {0, 1};
-  if (is_unsigned(dtype)) return {0, bits >= 63 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << bits) - 1};
-  const int64_t high = bits >= 64 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << (bits - 1)) - 1;
-  return {-high - 1, high};
+  const int64_t high = greatest_integer(dtype);
+  return {is_unsigned(dtype) ? 0 : -high - 1, high};
 }
 
-// The least interval with some numbers; nullopt where one of them was too great for an int64_t.
-class Numbers {
- public:
-  void add(int64_t number) {
-    low_ = std::min(low_, number);
-    high_ = std::max(high_, number);
-  }
-  void overflow() { is_known_ = false; }
-  std::optional<Interval> interval() const { return is_known_ ? std::optional(Interval{low_, high_}) : std::nullopt; }
-
- private:
-  int64_t low_ = std::numeric_limits<int64_t>::max(), high_ = std::numeric_limits<int64_t>::min();
-  bool is_known_ = true;
-};
-
-// Of what rises or falls in each operand: its corners. `apply` is false where it overflows.
+// Of what rises or falls in each operand: its corners; nullopt where one overflows, which `apply` says by false.
 std::optional<Interval> corners(const Interval& x, const Interval& y, bool (*apply)(int64_t, int64_t, int64_t*)) {
-  Numbers numbers;
-  for (const int64_t a : {x.low, x.high}) {
-    for (const int64_t b : {y.low, y.high}) {
-      int64_t number = 0;
-      apply(a, b, &number) ? numbers.add(number) : numbers.overflow();
-    }
-  }
-  return numbers.interval();
+  std::array<int64_t, 4> ends{};
+  const bool are_known = apply(x.low, y.low, &ends[0]) && apply(x.low, y.high, &ends[1]) &&
+                         apply(x.high, y.low, &ends[2]) && apply(x.high, y.high, &ends[3]);
+  const auto [low, high] = std::ranges::minmax(ends);
+  return are_known ? std::optional(Interval{low, high}) : std::nullopt;
 }
 
 bool sum(int64_t a, int64_t b, int64_t* result) { return !__builtin_add_overflow(a, b, result); }

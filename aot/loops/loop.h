@@ -211,7 +211,7 @@ void lay_out_scratch(Kernel& kernel);
 // The range and multiples that a kFor statement's bounds imply for its variable.
 void set_loop_range(const Kernel& kernel, const Stmt& loop, Var& var);
 
-// What a verified kernel was not proved to be.
+// The parts of a verification that were trusted and not proved.
 struct Unproved {
   int trusted_count = 0;      // variables whose ranges were trusted
   bool is_exhausted = false;  // whether proofs took so long that guards of accesses were trusted

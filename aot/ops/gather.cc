@@ -87,7 +87,8 @@ Values gradient(GradientArgs& args) {
   const ops::IndexedDims dims = ops::read_gather_dims(args.op.attrs());
   const std::vector<int64_t> sizes = args.op.attrs().ints("slice_sizes");
   std::vector<int64_t> highs;
-  for (int64_t dim : dims.index_map) highs.push_back(std::min(x[dim] - sizes[dim], ops::greatest(indices->type.dtype)));
+  for (int64_t dim : dims.index_map)
+    highs.push_back(std::min(x[dim] - sizes[dim], greatest_integer(indices->type.dtype)));
   Value* high = ops::along_index_vectors(b, dims, indices, highs);
   Value* low = ops::zeros_like(b, indices);
   Value* clamped = ops::binary(b, kMinimum, ops::binary(b, kMaximum, indices, low), high);

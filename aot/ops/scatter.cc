@@ -92,8 +92,8 @@ class Places {
     std::vector<int64_t> low, high, shift;
     for (int64_t dim : dims_.index_map) {
       border[dim] = sizes[dim];
-      low.push_back(is_unsigned(dtype) ? 0 : std::max(-sizes[dim], -ops::greatest(dtype) - 1));
-      high.push_back(std::min(shape[dim], ops::greatest(dtype)));
+      low.push_back(is_unsigned(dtype) ? 0 : std::max(-sizes[dim], -greatest_integer(dtype) - 1));
+      high.push_back(std::min(shape[dim], greatest_integer(dtype)));
       shift.push_back(sizes[dim]);
     }
     Value* clamped = ops::binary(b, kMaximum, indices, ops::along_index_vectors(b, dims_, indices, low));

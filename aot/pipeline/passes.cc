@@ -71,7 +71,8 @@ constexpr PassRow kCompilePasses[] = {
     {"mark_replaced", mark_replaced, nullptr, "once there are kernels"},
 };
 
-// The passes that may find a mistake of the user's, in the program or in the options. The others rewrite: what they make and cannot is a mistake of ours.
+// Passes that may report an error of the user's, in the program or in the options. An error of that kind from any other
+// pass is a bug of ours.
 constexpr std::string_view kRefusing[] = {"inline_calls", "refine_shapes", "expand", "split_batch"};
 
 std::vector<const PassRow*> all_passes() {

@@ -175,7 +175,7 @@ TEST(Pipeline, BrokenPromiseNamesThePass) {
   EXPECT_EQ(pipeline_error(whole, {}), "bug: after pass rename: the module is renamed");
 }
 
-// What a rewriting pass makes and cannot is no mistake of the program's.
+// A rewriting pass must not blame the program.
 TEST(Pipeline, AUsersErrorOfARewritingPassIsABug) {
   constexpr auto refuses = [](Module&, PassContext&) -> bool { throw_error(nullptr, "it does not fit"); };
   const PassRow rewriting[] = {{"rewrite", refuses, nullptr, ""}};

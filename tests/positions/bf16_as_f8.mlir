@@ -1,4 +1,4 @@
-// What is bf16 is rounded before it becomes a narrower float, which the compiler makes of f32.
+// A bf16 value is rounded to bf16 before it is converted to f8, although the compiler computes it in f32.
 func.func @main() -> tensor<600xbf16> {
   %0 = stablehlo.iota dim = 0 : tensor<600xbf16>
   %1 = stablehlo.constant dense<7.0> : tensor<600xbf16>

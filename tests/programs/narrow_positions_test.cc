@@ -22,7 +22,7 @@
 namespace ingot {
 namespace {
 
-// What sums and functions may err: of the largest magnitude of a result of f32, or of 10, as terms that cancel have it.
+// Tolerance of f32 results, relative to the largest magnitude of the result, and at least to 10, as terms may cancel.
 constexpr double kTolerance = 3e-5, kLeastMagnitude = 10;
 
 // How a program is compiled, beside as a whole.
@@ -80,7 +80,7 @@ CompiledProgram compiled(const Module& program, const Trial& trial) {
   }
 }
 
-// What is wrong; "" if nothing is.
+// The first difference or error, or "" if there is none.
 std::string complaint(const Module& graph, const Trial& trial) try {
   const std::vector<RefTensor> expected = expected_results(graph);
   const std::unique_ptr<Module> program = joined({&graph, &graph, &graph});

@@ -1,4 +1,4 @@
-// What reads the positions: attention, products, sums, windows, tables, loops, orders.
+// Programs that read positions: attention, products, sums, windows, tables, loops, orders.
 #include <cmath>
 
 #include "aot/graph/evaluate.h"

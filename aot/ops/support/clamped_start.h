@@ -16,19 +16,13 @@ inline int64_t clamped_start(const RefTensor& starts, int64_t at, int64_t high) 
   return std::clamp<int64_t>(start, 0, high);
 }
 
-// The greatest value of an integer dtype that an int64_t can hold.
-inline int64_t greatest(DType dtype) {
-  const int bits = info(dtype).bits - (is_unsigned(dtype) ? 0 : 1);
-  return bits >= 63 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << bits) - 1;
-}
-
 // The same for a kernel.
 inline loops::Index clamped_start(loops::KernelBuilder& b, loops::Expr start, int64_t high) {
   if (high == 0) return 0;
   const DType dtype = start->dtype;
   if (!is_unsigned(dtype)) start = b.apply(loops::ScalarOp::kMaximum, {start, b.constant_int(dtype, 0)});
-  if (high < greatest(dtype)) start = b.apply(loops::ScalarOp::kMinimum, {start, b.constant_int(dtype, high)});
-  return b.let_index("start", start, 0, std::min(high, greatest(dtype)));
+  if (high < greatest_integer(dtype)) start = b.apply(loops::ScalarOp::kMinimum, {start, b.constant_int(dtype, high)});
+  return b.let_index("start", start, 0, std::min(high, greatest_integer(dtype)));
 }
 
 // Operand `i`, a scalar: the same for every element, so it is read without the element's mask.

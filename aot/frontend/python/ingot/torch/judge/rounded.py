@@ -26,7 +26,7 @@ def normal(shape: torch.Size, random: torch.Generator) -> torch.Tensor:
 
 
 def in_pieces(change: Callable[[torch.Tensor], torch.Tensor], tensor: torch.Tensor) -> torch.Tensor:
-    """What a function makes of each element of a tensor; of a large one by pieces, in memory that serves again."""
+    """Applies an elementwise function to a tensor; to a large one in pieces, so that temporary memory is reused."""
     if tensor.numel() <= POOL or not tensor.is_contiguous():
         return change(tensor)
     made = torch.empty_like(tensor)

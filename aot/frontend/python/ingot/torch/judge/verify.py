@@ -122,7 +122,7 @@ class StepJudge:
 
     @functools.cached_property
     def _nodes(self) -> dict[str, torch.fx.Node]:
-        """What gives results and state in the graph."""
+        """The graph's nodes of results and state, by name."""
         way = self.step.way
         assert way is not None
         names = [port.name for port in way.takes if port.is_state]
